@@ -31,8 +31,8 @@ fn threshold(x, bound, value) = where(x <= bound, value, x)
 /// Domain: any `x`. Equals `torch.nn.functional.elu(x, alpha)`.
 fn elu(x, alpha = 1.0) = where(x > 0.0, x, alpha * expm1(x))
 
-/// Scaled exponential linear unit: `1.0507... x` where `x > 0`, else `1.0507... * 1.6733... (e^x - 1)`, the constants for
-/// which mean 0 and variance 1 are a fixed point.
+/// Scaled exponential linear unit: `1.0507... x` where `x > 0`, else `1.0507... * 1.6733... (e^x - 1)`, the constants
+/// for which mean 0 and variance 1 are a fixed point.
 ///
 /// Domain: any `x`. Equals `torch.nn.functional.selu(x)`.
 fn selu(x) = where(x > 0.0, 1.0507009873554805 * x, 1.7580993408473766 * expm1(x))
@@ -51,8 +51,8 @@ fn gelu(x) {
   return where(x < 0.0, max(x, -15.0) * tail, x * (1.0 - tail))
 }
 
-/// Probability that a normal variable exceeds `a`, `0 <= a <= 15`: `e^(-a^2 / 2)` times a polynomial in `1 / (1 + 0.35 a)`,
-/// a least-maximum fit of relative error 3.3e-8. At 15 it is 0 in f32.
+/// Probability that a normal variable exceeds `a`, `0 <= a <= 15`: `e^(-a^2 / 2)` times a polynomial in `s`,
+/// `s = 1 / (1 + 0.35 a)`, a least-maximum fit of relative error 3.3e-8. At 15 it is 0 in f32.
 fn _normal_tail(a) {
   let s = 1.0 / (1.0 + 0.35 * a)
   let high = 0.159391667 + s * (-0.255900732 + s * (0.144060237 - s * 0.0291638066))
@@ -73,7 +73,10 @@ fn gelu_tanh(x) {
 /// Sigmoid linear unit, or swish: `x sigmoid(x)`.
 ///
 /// Domain: any `x`. Equals `torch.nn.functional.silu(x)`.
-fn silu(x) = max(x, -200.0) * sigmoid(x)      // below -200 the product is 0 in f32; the max keeps -inf from meeting that 0
+fn silu(x) {
+  // Below -200 the product is 0 in f32; the max keeps -inf from meeting that 0.
+  return max(x, -200.0) * sigmoid(x)
+}
 
 /// Mish: `x tanh(softplus(x))`, computed as `x n / (n + 2)` with `n = e^x (e^x + 2)`, which needs no tanh and keeps the
 /// relative accuracy of small values.

@@ -1,27 +1,27 @@
-// Losses, one value a row. A row of a [R, C] tile is one sample; a loss leaves the [R, 1] column of the samples' losses.
-// PyTorch reduces over the batch as well (reduction="mean" or "sum"): a kernel does that itself, often together with the
-// rows of other blocks, so this library stops at the row.
+// Losses, one value a row. A row of a [R, C] tile is one sample; a loss leaves the [R, 1] column of the samples'
+// losses. PyTorch reduces over the batch as well (reduction="mean" or "sum"): a kernel does that itself, often
+// together with the rows of other blocks, so this library stops at the row.
 
 /// Cross-entropy of the logits `t` (`[R, C]`) against the class of each row, `target` (`[R, 1]`, integer):
 /// `logsumexp(t) - t[target]`, into `out` (`[R, 1]`). `t` is left unchanged.
 ///
-/// Domain: any logits below `+inf`; `-inf` is a masked class. Exact to rounding for logits shifted by any constant. A class
-/// outside `0 .. C - 1` picks 0: a caller that ignores rows wraps the call in `where`.
-/// Equals `torch.nn.functional.cross_entropy(t, target, reduction="none")`.
+/// Domain: any logits below `+inf`; `-inf` is a masked class. Exact to rounding for logits shifted by any constant. A
+/// class outside `0 .. C - 1` picks 0: a caller that ignores rows wraps the call in `where`. Equals
+/// `torch.nn.functional.cross_entropy(t, target, reduction="none")`.
 fn cross_entropy(out, t, target) {
   logsumexp(out, t)
   out = out - rowsum(where(iota(1) == target, t, 0.0))
 }
 
-/// Cross-entropy as an expression: the `[R, 1]` column `logsumexp(x) - x[t]` of the logits `x` (`[R, C]`) and the classes
-/// `t` (`[R, 1]`, integer).
+/// Cross-entropy as an expression: the `[R, 1]` column `logsumexp(x) - x[t]` of the logits `x` (`[R, C]`) and the
+/// classes `t` (`[R, 1]`, integer).
 ///
 /// Domain and accuracy as for the statement `cross_entropy(out, t, target)`.
 /// Equals `torch.nn.functional.cross_entropy(x, t, reduction="none")`.
 fn cross_entropy(x, t) = logsumexp(x) - pick(x, t)
 
-/// Negative log-likelihood of each row's class `target` (`[R, 1]`, integer) under the log-probabilities `logp` (`[R, C]`),
-/// as `log_softmax` leaves them: the `[R, 1]` column `-logp[target]`.
+/// Negative log-likelihood of each row's class `target` (`[R, 1]`, integer) under the log-probabilities `logp` (`[R,
+/// C]`), as `log_softmax` leaves them: the `[R, 1]` column `-logp[target]`.
 ///
 /// Domain: any `logp`; a class outside `0 .. C - 1` gives 0.
 /// Equals `torch.nn.functional.nll_loss(logp, target, reduction="none")`.
@@ -46,15 +46,15 @@ fn l1_loss(a, b) = rowmean(abs(a - b))
 /// Equals the row means of `torch.nn.functional.smooth_l1_loss(a, b, beta=beta, reduction="none")`.
 fn smooth_l1_loss(a, b, beta) = rowmean(_smooth_l1(a - b, beta))
 
-/// The elementwise term of `smooth_l1_loss` for a difference `d`. `d * (d / beta)` and not `d^2 / beta`: the square of a
-/// small difference would underflow before a small `beta` brings it back.
+/// The elementwise term of `smooth_l1_loss` for a difference `d`. `d * (d / beta)` and not `d^2 / beta`: the square of
+/// a small difference would underflow before a small `beta` brings it back.
 fn _smooth_l1(d, beta) {
   let size = abs(d)
   return where(size < beta, 0.5 * size * (size / beta), size - 0.5 * beta)
 }
 
-/// KL divergence of each row of `q` from `p`, `p` given by its log-probabilities `logp` (both `[R, C]`): the `[R, 1]` column
-/// `sum q (log q - logp)`, a `q` of 0 adding 0, also where `logp` is `-inf`.
+/// KL divergence of each row of `q` from `p`, `p` given by its log-probabilities `logp` (both `[R, C]`): the `[R, 1]`
+/// column `sum q (log q - logp)`, a `q` of 0 adding 0, also where `logp` is `-inf`.
 ///
 /// Domain: `q >= 0`, any `logp`. The mean over the rows is PyTorch's `reduction="batchmean"`.
 /// Equals the row sums of `torch.nn.functional.kl_div(logp, q, reduction="none")`.
@@ -63,8 +63,9 @@ fn kl_div(logp, q) {
   return rowsum(where(q > 0.0, q * (log(max(q, 1.2e-38)) - logp), 0.0))
 }
 
-/// Binary cross-entropy of the logits `x` against the targets `y` in `[0, 1]` (both `[R, C]`), each row's mean: the `[R, 1]`
-/// column of means of `max(x, 0) - x y + log(1 + e^-|x|)`, a form that neither overflows nor loses a small probability.
+/// Binary cross-entropy of the logits `x` against the targets `y` in `[0, 1]` (both `[R, C]`), each row's mean: the
+/// `[R, 1]` column of means of `max(x, 0) - x y + log(1 + e^-|x|)`, a form that neither overflows nor loses a small
+/// probability.
 ///
 /// Domain: finite `x`, `0 <= y <= 1`.
 /// Equals the row means of `torch.nn.functional.binary_cross_entropy_with_logits(x, y, reduction="none")`.

@@ -1,7 +1,7 @@
 // The softmax family over the last axis. Each is an expression, softmax(x), and a statement, softmax(out, t).
 
-/// Log of the sum of exponentials of each row of `t` (`[R, C]`), into `out` (`[R, 1]`): `log(sum(e^t))`, computed from the
-/// row's maximum, so that it neither overflows nor underflows. The expression `logsumexp(x)` is built in.
+/// Log of the sum of exponentials of each row of `t` (`[R, C]`), into `out` (`[R, 1]`): `log(sum(e^t))`, computed from
+/// the row's maximum, so that it neither overflows nor underflows. The expression `logsumexp(x)` is built in.
 ///
 /// Domain: any `t`. A row of only `-inf` gives `-inf`, a row with `+inf` gives `+inf`.
 /// Equals `torch.logsumexp(t, dim=-1, keepdim=True)`.
@@ -33,7 +33,8 @@ fn softmax(out, t) {
 /// Equals `torch.nn.functional.log_softmax(x, dim=-1)`.
 fn log_softmax(x) = x - logsumexp(x)
 
-/// Log-probabilities of the logits `t` (`[R, C]`), row by row, into `out` (`[R, C]`): the statement form of `log_softmax(x)`.
+/// Log-probabilities of the logits `t` (`[R, C]`), row by row, into `out` (`[R, C]`): the statement form of
+/// `log_softmax(x)`.
 ///
 /// Domain and accuracy as for `log_softmax(x)`. Equals `torch.nn.functional.log_softmax(t, dim=-1)`.
 fn log_softmax(out, t) {
