@@ -16,9 +16,7 @@ class CompileError(TilecError):
     The text is made when it is asked for, because a caller that only counts errors should not pay for it.
     """
 
-    def __init__(
-        self, diagnostics: Sequence[object], render: Callable[[Sequence[object]], str] | None = None
-    ) -> None:
+    def __init__(self, diagnostics: Sequence[object], render: Callable[[Sequence[object]], str] | None = None) -> None:
         super().__init__()
         self.diagnostics = tuple(diagnostics)
         self._render = render
