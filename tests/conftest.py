@@ -1,0 +1,35 @@
+"""Fixtures for all tests: devices, and how hypothesis draws."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.diff import backends
+from tilec.runtime.device import Device
+
+# The same examples each run, so that a red run means a changed program. TILEC_HYPOTHESIS=explore looks for new ones.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("fixed", derandomize=True, database=None, print_blob=True, **_COMMON)
+settings.register_profile("explore", derandomize=False, max_examples=1000, **_COMMON)
+settings.load_profile(os.environ.get("TILEC_HYPOTHESIS", "fixed"))
+
+
+@pytest.fixture(scope="session", params=backends.DEVICE_NAMES)
+def device(request: pytest.FixtureRequest) -> Device:
+    """Each device in turn: a test that takes it runs once a device."""
+    return backends.open_device(request.param)
+
+
+@pytest.fixture(scope="session")
+def devices() -> list[Device]:
+    """All devices at once, for comparisons."""
+    return backends.all_devices()
+
+
+@pytest.fixture(scope="session")
+def lavapipe() -> Device:
+    """The fast software device, for tests that need only one."""
+    return backends.open_device(backends.DEVICE_NAMES[0])
