@@ -1,0 +1,1 @@
+"""What is said to the user about a program: the catalog of diagnostics, the reporter and the renderer."""

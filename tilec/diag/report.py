@@ -1,0 +1,144 @@
+"""Collecting diagnostics: one reporter goes through the whole pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from tilec.diag.row import Row
+from tilec.errors import CompileError
+from tilec.source import Span
+
+LIMIT = 100
+"""Diagnostics beyond this number are dropped: nobody reads them, and they cost time to find."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. `notes` are further places, each with what is to be said about it."""
+
+    code: str
+    severity: str
+    message: str
+    label: str
+    span: Span
+    notes: tuple[tuple[Span, str], ...] = ()
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        line, column = outermost(self.span).source.line_column(outermost(self.span).start)
+        name = outermost(self.span).source.name
+        return f"{name}:{line}:{column}: {self.severity}[{self.code}]: {self.message}"
+
+
+def outermost(span: Span) -> Span:
+    """The place where the user's own text enters the chain of inlined calls."""
+    while span.via is not None:
+        span = span.via
+    return span
+
+
+class Reporter:
+    """Collects diagnostics in the order in which they are found; a second one of a code at a place is dropped."""
+
+    def __init__(self) -> None:
+        self._diagnostics: list[Diagnostic] = []
+        self._seen: set[tuple[object, ...]] = set()
+        self._error_count = 0
+
+    def error(
+        self, row: Row, span: Span, *, notes: Sequence[tuple[Span, str]] = (), hint: str | None = None, **fields: object
+    ) -> None:
+        """Reports an error. `fields` fill the row's templates; `hint` replaces the row's."""
+        assert row.severity == "error", row.code
+        self._add(row, span, notes, hint, fields)
+
+    def warning(
+        self, row: Row, span: Span, *, notes: Sequence[tuple[Span, str]] = (), hint: str | None = None, **fields: object
+    ) -> None:
+        """Reports a warning, as `error` does an error."""
+        assert row.severity == "warning", row.code
+        self._add(row, span, notes, hint, fields)
+
+    def _add(
+        self,
+        row: Row,
+        span: Span,
+        notes: Sequence[tuple[Span, str]],
+        hint: str | None,
+        fields: dict[str, object],
+    ) -> None:
+        if hint is None and row.hint is not None:
+            hint = row.hint.format(**fields)
+        diagnostic = Diagnostic(
+            row.code,
+            row.severity,
+            row.message.format(**fields),
+            row.label.format(**fields),
+            span,
+            tuple(notes),
+            hint,
+        )
+        # A body that is inlined at several calls is one fault of the user's: keyed by the place, not by the way there.
+        key = (row.code, id(span.source), span.start, span.end, diagnostic.message)
+        if key in self._seen or len(self._diagnostics) >= LIMIT:
+            if row.severity == "error":
+                self._error_count += 1
+            return
+        self._seen.add(key)
+        self._diagnostics.append(diagnostic)
+        if row.severity == "error":
+            self._error_count += 1
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was found, errors and warnings, in source order (by file as first met, then by place)."""
+        order: dict[int, int] = {}
+        for diagnostic in self._diagnostics:
+            order.setdefault(id(outermost(diagnostic.span).source), len(order))
+
+        def place(diagnostic: Diagnostic) -> tuple[int, int]:
+            span = outermost(diagnostic.span)
+            return order[id(span.source)], span.start
+
+        return tuple(sorted(self._diagnostics, key=place))
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "warning")
+
+    @property
+    def has_errors(self) -> bool:
+        return self._error_count > 0
+
+    def raise_if_errors(self) -> None:
+        """Raises `CompileError` with everything found so far when one of them is an error."""
+        if self.has_errors:
+            raise CompileError(self.diagnostics, _render_all())
+
+
+def _render_all() -> Callable[[Sequence[object]], str]:
+    from tilec.diag.render import render_all  # the text is made only when it is asked for
+
+    return render_all
+
+
+def suggest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that `name` was probably meant to be, or None."""
+    pool = sorted({candidate for candidate in candidates if candidate != name})
+    for candidate in pool:
+        if candidate.lower().replace("_", "") == name.lower().replace("_", ""):
+            return candidate
+    near = get_close_matches(name, pool, n=1, cutoff=0.75 if len(name) > 3 else 0.6)
+    return near[0] if near else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """The hint for an unknown name, or None where nothing is near."""
+    found = suggest(name, candidates)
+    return f"did you mean `{found}`?" if found else None

@@ -1,0 +1,702 @@
+"""Rows E01: what the parser reports."""
+
+from tilec.diag.row import Row
+
+_RIGHT = """
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}"""
+
+UNEXPECTED_TOKEN = Row(
+    "E0101",
+    message="expected {expected}, found {found}",
+    label="{found} does not fit here",
+    hint=None,
+    explanation="""
+The text does not follow the grammar at this place. The message says what may stand here.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  let = 1.0
+  A[:] = 0.0
+}""",
+    right=_RIGHT,
+)
+
+BAD_CHARACTER = Row(
+    "E0102",
+    message="{character} is not part of the language",
+    label="",
+    hint=None,
+    explanation="""
+Outside comments and strings only ASCII letters, digits, `_` and the operators of the language occur. Typographic quotes,
+dashes and spaces often come from a copy out of a document.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 2.0 × 3.0
+}""",
+    right=_RIGHT,
+)
+
+UNCLOSED_STRING = Row(
+    "E0103",
+    message="the string does not end on its line",
+    label="opened here",
+    hint='close it with `"`',
+    explanation="""
+A string ends on the line on which it begins.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  require M > 0, "no element
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  require M > 0, "no element"
+  A[:] = 0.0
+}""",
+)
+
+NUMBER_NEEDS_DIGIT = Row(
+    "E0104",
+    message="a number needs a digit on both sides of its point",
+    label="`{text}`",
+    hint="write `{fixed}`",
+    explanation="""
+`.5` is written `0.5`, and `1.` is written `1.0`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = .5
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.5
+}""",
+)
+
+BAD_NUMBER = Row(
+    "E0105",
+    message="`{text}` is not a number",
+    label="",
+    hint=None,
+    explanation="""
+Numbers are `12`, `0x1f`, `1_000`, `1.0`, `1e-6`. They carry no type suffix: convert with `u32(1)`, or write `1.0` for a
+float. A name cannot begin with a digit.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 1.0f
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 1.0
+}""",
+)
+
+UNCLOSED_BRACKET = Row(
+    "E0106",
+    message="`{bracket}` is never closed",
+    label="opened here",
+    hint="close it with `{closing}`",
+    explanation="""
+A bracket was opened and not closed before the next statement, the next item, another closing bracket or the end of the
+file.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  let a = max(A[:], 0.0
+  A[:] = a
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  let a = max(A[:], 0.0)
+  A[:] = a
+}""",
+)
+
+UNMATCHED_BRACKET = Row(
+    "E0107",
+    message="`{bracket}` closes nothing",
+    label="no bracket is open here",
+    hint="remove it, or open one before",
+    explanation="""
+A closing bracket stands where none of its kind is open.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = max(1.0, 0.0))
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = max(1.0, 0.0)
+}""",
+)
+
+KEYWORD_AS_NAME = Row(
+    "E0108",
+    message="`{keyword}` is a keyword and cannot be a name",
+    label="a name is needed here",
+    hint="call it `{keyword}_`",
+    explanation="""
+Keywords are reserved everywhere: `kernel fn let var const import if else for in while return break continue true false
+require assert print new`. Words that only other languages reserve (`target`, `out`, `filter`) are legal names.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  let new = A[:]
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  let new_ = A[:]
+  A[:] = new_
+}""",
+)
+
+BRACE_ALONE = Row(
+    "E0109",
+    message="`{{` stands at the start of its line",
+    label="the line before has ended its statement",
+    hint="put `{{` at the end of the line before",
+    explanation="""
+A statement ends at its newline, so that the `{` of a block stands on the line of its `if`, `for`, `fn` or `kernel`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M])
+{
+  A[:] = 0.0
+}""",
+    right=_RIGHT,
+)
+
+OPERATOR_AT_LINE_START = Row(
+    "E0110",
+    message="a line cannot start with `{operator}`",
+    label="the line before has ended its statement",
+    hint="put `{operator}` at the end of the line before, or the whole expression in parentheses",
+    explanation="""
+A newline ends a statement, except inside brackets and after an operator, a comma, `=` or `{`. An expression that goes on
+on the next line therefore ends its line with the operator.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 1.0
+    + 2.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 1.0 +
+    2.0
+}""",
+)
+
+COMPARISON_CHAIN = Row(
+    "E0111",
+    message="comparisons do not chain",
+    label="the second comparison",
+    hint="write `{fix}`",
+    explanation="""
+`a < b < c` would compare a truth value with `c`. Join two comparisons with `&&`, or use parentheses.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = where(0.0 < 1.0 < 2.0, 1.0, 0.0)
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = where(0.0 < 1.0 && 1.0 < 2.0, 1.0, 0.0)
+}""",
+)
+
+EXPRESSION_STATEMENT = Row(
+    "E0112",
+    message="an expression alone is not a statement",
+    label="its value would be lost",
+    hint="name it, `let y = {text}`, or store it",
+    explanation="""
+Only calls of statement functions stand alone. A value is named, stored or passed on.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  1.0 + 2.0
+  A[:] = 0.0
+}""",
+    right=_RIGHT,
+)
+
+STATEMENT_OUTSIDE = Row(
+    "E0113",
+    message="{what} stands outside a kernel and a function",
+    label="only `kernel`, `fn`, `const` and `import` stand here",
+    hint="a value for the whole file is a `const`; a `}}` too many above also leads here",
+    explanation="""
+A file consists of `kernel`, `fn`, `const` and `import`. Statements stand in bodies.""",
+    wrong="""
+let scale = 2.0
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+    right="""
+const scale = 2.0
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = scale
+}""",
+)
+
+ITEM_INSIDE = Row(
+    "E0114",
+    message="`{keyword}` stands inside a body",
+    label="allowed only at file level",
+    hint="move it out; a missing `}}` above also leads here",
+    explanation="""
+`kernel`, `fn`, `const` and `import` stand at file level. Inside a body a constant is a `let`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  const two = 2.0
+  A[:] = 0.0
+}""",
+    right="""
+const two = 2.0
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = two
+}""",
+)
+
+ASSIGNMENT_IN_EXPRESSION = Row(
+    "E0115",
+    message="`=` inside an expression",
+    label="this does not compare",
+    hint="`==` compares; a named argument is `name: value`",
+    explanation="""
+`=` defines or assigns and is a statement. Equality is `==`. A named argument of a call is written `f(x, beta: 0.5)`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n = 1 {
+    A[:] = 0.0
+  }
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n == 1 {
+    A[:] = 0.0
+  }
+}""",
+)
+
+BAD_PLACE = Row(
+    "E0116",
+    message="`{text}` cannot be assigned",
+    label="not a place",
+    hint="a place is a name or a name with subscripts: `x`, `A[r :+ 8, :]`",
+    explanation="""
+What stands left of `=` is a `var`, an out parameter or a span of a tensor.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  exp(A[:]) = 1.0
+}""",
+    right=_RIGHT,
+)
+
+FOREIGN_OPERATOR = Row(
+    "E0117",
+    message="`{operator}` is not an operator of the language",
+    label="",
+    hint="{fix}",
+    explanation="""
+The operators are `|| && == != < <= > >= + - * / % !`, and `= += -= *= /=` in statements.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 2.0 ** 3.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = pow(2.0, 3.0)
+}""",
+)
+
+FOREIGN_WORD = Row(
+    "E0118",
+    message="`{word}` is not a word of the language",
+    label="",
+    hint="write {fix}",
+    explanation="""
+Words of other languages: `elif` is `else if`, `and`, `or` and `not` are `&&`, `||` and `!`, `def` and `function` are
+`fn`, `True` and `False` are `true` and `false`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n > 0 and n < 5 {
+    A[:] = 0.0
+  }
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n > 0 && n < 5 {
+    A[:] = 0.0
+  }
+}""",
+)
+
+MISSING_SEPARATOR = Row(
+    "E0119",
+    message="the statement before {found} has not ended",
+    label="a new statement begins here",
+    hint="start a new line, or put `;` between them",
+    explanation="""
+A statement ends at a newline or at `;`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  let a = 1.0 let b = 2.0
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  let a = 1.0; let b = 2.0
+  A[:] = a + b
+}""",
+)
+
+POSITIONAL_AFTER_NAMED = Row(
+    "E0120",
+    message="a positional argument follows a named one",
+    label="this one has no name",
+    hint="put the named arguments last",
+    explanation="""
+Positional arguments come first, then those that are given by name.""",
+    wrong="""
+fn f(x, a = 1.0) = x * a
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = f(a: 2.0, A[:])
+}""",
+    right="""
+fn f(x, a = 1.0) = x * a
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = f(A[:], a: 2.0)
+}""",
+)
+
+MISSING_DIMS = Row(
+    "E0121",
+    message="`{text}` needs its dims",
+    label="dims are missing",
+    hint="write `{text}[M, V]`, with a name or a number for each axis",
+    explanation="""
+A tensor's or tile's type names its dims: `tensor<f32>[M, 512]`.""",
+    wrong="""
+kernel k(A: tensor<f32>) {
+  A[0] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[0] = 0.0
+}""",
+)
+
+MISSING_ELEMENT = Row(
+    "E0122",
+    message="`{text}` needs an element type",
+    label="element type is missing",
+    hint="write `{text}<f32>[M, V]`",
+    explanation="""
+A tensor's or tile's type names what it holds: `tensor<f32>[M, 512]`, `tile<i32>[8, 1]`.""",
+    wrong="""
+kernel k(A: tensor[M]) {
+  A[0] = 0.0
+}""",
+    right=_RIGHT,
+)
+
+STRING_MISUSE = Row(
+    "E0123",
+    message="a string cannot stand here",
+    label="not a value",
+    hint="strings are the messages of `require` and `assert` and the paths of `import`",
+    explanation="""
+Strings are no values: they occur as the message of `require` and `assert`, and as the path of an `import`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = "zero"
+}""",
+    right=_RIGHT,
+)
+
+RETURN_NOT_LAST = Row(
+    "E0124",
+    message="`return` with a value must be the last statement of its function",
+    label="statements follow, or this is inside a block",
+    hint="choose with `where(condition, a, b)`, or assign to a `var` and return it at the end",
+    explanation="""
+An expression function has one `return`, at its end. A choice before it is made with `where` or with a `var`.""",
+    wrong="""
+fn f(x, n) {
+  if n > 0 {
+    return x
+  }
+  return -x
+}
+
+kernel k(A: tensor<f32>[M], n: i32) {
+  A[:] = f(1.0, n)
+}""",
+    right="""
+fn f(x, n) {
+  return where(n > 0, x, -x)
+}
+
+kernel k(A: tensor<f32>[M], n: i32) {
+  A[:] = f(1.0, n)
+}""",
+)
+
+RETURN_WITHOUT_VALUE = Row(
+    "E0125",
+    message="`return` without a value in a function that returns one",
+    label="no value here",
+    hint="make the rest of the body the branch of an `if`",
+    explanation="""
+A function that ends in `return value` always runs to its end.""",
+    wrong="""
+fn f(x, n) {
+  if n > 0 {
+    return
+  }
+  return -x
+}
+
+kernel k(A: tensor<f32>[M], n: i32) {
+  A[:] = f(1.0, n)
+}""",
+    right="""
+fn f(x, n) {
+  return where(n > 0, x, -x)
+}
+
+kernel k(A: tensor<f32>[M], n: i32) {
+  A[:] = f(1.0, n)
+}""",
+)
+
+RETURN_IN_KERNEL = Row(
+    "E0126",
+    message="a kernel returns no value",
+    label="value of a kernel",
+    hint="store it: `Out[...] = {text}`",
+    explanation="""
+A kernel leaves its results in tensors; `return` alone ends it early.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+  return 1.0
+}""",
+    right=_RIGHT,
+)
+
+OUTSIDE_LOOP = Row(
+    "E0127",
+    message="`{keyword}` outside a loop",
+    label="no `for` or `while` around it",
+    hint=None,
+    explanation="""
+`break` ends the innermost loop and `continue` its round; both stand inside a `for` or a `while` of the same function.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+  break
+}""",
+    right=_RIGHT,
+)
+
+EMPTY_SUBSCRIPT = Row(
+    "E0128",
+    message="empty subscripts",
+    label="one part for each axis belongs here",
+    hint="`[:]` takes the whole of one axis",
+    explanation="""
+A subscript has one part for each axis: `:`, `s :+ n`, `s : e`, or a point.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[] = 0.0
+}""",
+    right=_RIGHT,
+)
+
+FOR_NEEDS_RANGE = Row(
+    "E0129",
+    message="`for` runs over `range(...)`, not over `{text}`",
+    label="not a range",
+    hint="write `range(start, stop)` or `range(start, stop, step)`",
+    explanation="""
+The only thing to loop over is `range(start, stop[, step])`; `range` occurs nowhere else.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  for i in M {
+    A[i] = 0.0
+  }
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  for i in range(0, M) {
+    A[i] = 0.0
+  }
+}""",
+)
+
+RANGE_MISUSE = Row(
+    "E0130",
+    message="`range` {problem}",
+    label="",
+    hint="`for i in range(start, stop)` or `range(start, stop, step)`",
+    explanation="""
+`range` takes a start, a stop and perhaps a step, by position, and occurs only in `for ... in`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  for i in range(M) {
+    A[i] = 0.0
+  }
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  for i in range(0, M) {
+    A[i] = 0.0
+  }
+}""",
+)
+
+ATTRIBUTE_ON_NOTHING = Row(
+    "E0131",
+    message="`@{name}` must stand before a kernel",
+    label="no kernel follows",
+    hint=None,
+    explanation="""
+Attributes belong to the kernel that follows them.""",
+    wrong="""
+@threads(64)
+fn f(x) = x
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = f(0.0)
+}""",
+    right="""
+fn f(x) = x
+
+@threads(64)
+kernel k(A: tensor<f32>[M]) {
+  A[:] = f(0.0)
+}""",
+)
+
+PARAMETER_NEEDS_TYPE = Row(
+    "E0132",
+    message="the kernel parameter `{name}` has no type",
+    label="a type is needed",
+    hint="write `{name}: tensor<f32>[M, V]` or `{name}: f32`",
+    explanation="""
+A kernel is called from outside, and says what it takes. Only a function's parameters may leave their types out.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], scale) {
+  A[:] = scale
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], scale: f32) {
+  A[:] = scale
+}""",
+)
+
+NEEDS_MESSAGE = Row(
+    "E0133",
+    message="`{keyword}` needs a message",
+    label="after the condition",
+    hint="write `{keyword} condition, \"what is wrong\"`",
+    explanation="""
+`require` and `assert` say in words what is wrong when their condition is false.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  require M > 0
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  require M > 0, "no elements"
+  A[:] = 0.0
+}""",
+)
+
+FILL_ON_PLACE = Row(
+    "E0134",
+    message="a place has no `else`",
+    label="nothing is read here",
+    hint="remove it: what is stored outside a tensor is dropped",
+    explanation="""
+`else` gives a value to what is read outside a tensor. A store outside does nothing.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[0 :+ 8] else 0.0 = 1.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[0 :+ 8] = 1.0
+}""",
+)
+
+NEEDS_BLOCK = Row(
+    "E0135",
+    message="`{keyword}` needs a block, and {found} follows",
+    label="a block begins with `{{`",
+    hint="write `{{ ... }}` around the statements",
+    explanation="""
+The bodies of `if`, `else`, `for`, `while`, `fn` and `kernel` stand in braces, also a single statement.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n > 0
+    A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n > 0 {
+    A[:] = 0.0
+  }
+}""",
+)
+
+ELSE_WITHOUT_IF = Row(
+    "E0136",
+    message="`else` without an `if` before it",
+    label="nothing to choose from",
+    hint=None,
+    explanation="""
+`else` follows the `}` of an `if`, on the same line or the next.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+  else {
+    A[:] = 1.0
+  }
+}""",
+    right=_RIGHT,
+)
+
+CONST_TENSOR = Row(
+    "E0137",
+    message="`const` cannot stand before `{name}`, a {kind}",
+    label="only scalar parameters are `const`",
+    hint=None,
+    explanation="""
+A `const` parameter is a number that is fixed when the kernel is compiled.""",
+    wrong="""
+kernel k(const A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+    right=_RIGHT,
+)
+
+BLOCK_COMMENT = Row(
+    "E0138",
+    message="`/*` does not begin a comment",
+    label="",
+    hint="comments are `// ...` to the end of the line",
+    explanation="""
+Comments begin with `//` and end with their line.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0 /* clear */
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0 // clear
+}""",
+)
