@@ -8,9 +8,13 @@ a fixture `tests/diag/CODE.ph`.
 from __future__ import annotations
 
 from tilec.diag.row import Row
+from tilec.diag.rows_calls import *  # noqa: F403
 from tilec.diag.rows_effects import *  # noqa: F403
+from tilec.diag.rows_limits import *  # noqa: F403
 from tilec.diag.rows_names import *  # noqa: F403
-from tilec.diag.rows_syntax import *  # noqa: F403
+from tilec.diag.rows_shapes import *  # noqa: F403
+from tilec.diag.rows_statements import *  # noqa: F403
+from tilec.diag.rows_tokens import *  # noqa: F403
 from tilec.diag.rows_types import *  # noqa: F403
 from tilec.diag.rows_warnings import *  # noqa: F403
 

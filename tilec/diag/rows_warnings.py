@@ -84,7 +84,8 @@ HIDES_NAME = Row(
     label="defined here",
     hint="rename it if that is not meant",
     explanation="""
-A name of an inner block hides the outer one until the block ends. Assigning to an outer `var` needs no `var` or `let`.""",
+A name of an inner block hides the outer one until the block ends. Assigning to an outer `var` needs no `var` or
+`let`.""",
     wrong="""
 kernel k(A: tensor<f32>[M], n: i32) {
   var a = 0.0
@@ -129,8 +130,8 @@ COLUMN_MEETS_ROW = Row(
     label="{left} meets {right}",
     hint="give the vector an axis, `[..., new]`, to pair element with element",
     explanation="""
-Shapes are lined up from the right, so that `[R, 1]` with `[R]` is the table `[R, R]` of all pairs. Nearly always the
-vector should be a column: read it as `Old[r :+ 8, new]`.""",
+Shapes are lined up from the right, so that `[R, 1]` with `[R]` is the table `[R, R]` of all pairs. Nearly always
+the vector should be a column: read it as `Old[r :+ 8, new]`.""",
     wrong="""
 kernel k(A: tensor<f32>[M, V], B: tensor<f32>[M], C: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 8
@@ -149,8 +150,8 @@ STORE_OF_INACTIVE = Row(
     label="the place is inside `{name}`",
     hint="give the shifted read a value outside: `{fix}`",
     explanation="""
-A read that runs past the end of its tensor leaves inactive lanes, and a store skips them: the old elements stay. `else`
-gives those lanes a value.""",
+A read that runs past the end of its tensor leaves inactive lanes, and a store skips them: the old elements stay.
+`else` gives those lanes a value.""",
     wrong="""
 kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
   let i = ctx.block.x * 256
@@ -207,7 +208,8 @@ WRITES_MAY_OVERLAP = Row(
     label="written here",
     hint="assert it with `@disjoint({name})` if they do",
     explanation="""
-Two blocks that write one element leave either value there. The spans are too irregular to prove that they keep apart.""",
+Two blocks that write one element leave either value there. The spans are too irregular to prove that they keep
+apart.""",
     wrong="""
 @grid(ceildiv(M, 8))
 kernel k(A: tensor<f32>[M], n: i32) {

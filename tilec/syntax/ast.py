@@ -30,7 +30,7 @@ class Bool(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class String(Node):
-    """Only legal as the message of `require` and `assert` and in `import`; elsewhere a diagnostic (made in expand)."""
+    """Only legal as the message of `require` and `assert` and in `import`; elsewhere the parser reports it."""
 
     value: str
 
@@ -191,7 +191,7 @@ class While(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class For(Node):
-    """`for name in iterable`: the iterable is parsed as any call; only `range(a, b[, step])` is legal (expand says so)."""
+    """`for name in iterable`: only the call `range(a, b[, step])` is legal as the iterable (the parser says so)."""
 
     name: Name
     iterable: Expr
