@@ -1,0 +1,70 @@
+"""The house rules hold, and a planted offence is found."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.house import rules
+
+STANDARD = frozenset(sys.stdlib_module_names)
+TEXT_ENDINGS = (*rules.CODE_ENDINGS, ".md", ".toml", ".json", ".wgsl", ".txt", ".html", "run", "Makefile", "LICENSE")
+
+
+def texts(*endings: str, under: str = "") -> list[tuple[str, str]]:
+    names = [(rules.relative(path), path) for path in rules.tracked_files()]
+    return [
+        (name, path.read_text("utf-8")) for name, path in names if name.startswith(under) and name.endswith(endings)
+    ]
+
+
+def test_files_are_short() -> None:
+    offences = [rules.too_long(name, text) for name, text in texts(*rules.CODE_ENDINGS)]
+    assert [offence for offence in offences if offence] == []
+
+
+def test_words_that_have_no_place_here() -> None:
+    assert [offence for name, text in texts(*TEXT_ENDINGS) for offence in rules.forbidden_words(name, text)] == []
+
+
+def test_nothing_is_left_for_later() -> None:
+    assert [offence for name, text in texts(".py", ".ph") for offence in rules.unmarked_comments(name, text)] == []
+
+
+def test_the_compiler_imports_only_the_standard_library_and_lark() -> None:
+    package = texts(".py", under="tilec/")
+    assert package
+    assert [found for name, text in package for found in rules.import_offences(name, text, STANDARD)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word"),
+    [
+        ("tilec/sema/infer.py", "import numpy as np\n", "must run without it"),
+        ("tilec/plan/make.py", "def f():\n    import torch\n", "must run without it"),
+        ("tilec/wgsl/emit.py", "import wgpu\n", "only tilec/runtime may"),
+        ("tilec/runtime/kernel.py", "from wgpu.utils import get_default_device\n", "must wait"),
+        ("tilec/cli/main.py", "import click\n", "does not depend on"),
+    ],
+)
+def test_a_planted_import_is_found(name: str, text: str, word: str) -> None:
+    (offence,) = rules.import_offences(name, text, STANDARD)
+    assert word in offence
+
+
+def test_allowed_imports_are_allowed() -> None:
+    assert [*rules.import_offences("tilec/tile/interp.py", "import numpy\n", STANDARD)] == []
+    assert [*rules.import_offences("tilec/syntax/parse.py", "import lark\nfrom . import ast\n", STANDARD)] == []
+    assert [*rules.import_offences("tilec/runtime/a.py", "def f():\n    import wgpu\n", STANDARD)] == []
+
+
+def test_planted_length_and_words_are_found() -> None:
+    assert rules.too_long("tilec/driver.py", "\n" * 401)
+    assert rules.too_long("tilec/ops/pointwise.py", "\n" * 600) is None
+    assert rules.too_long("tilec/ops/pointwise.py", "\n" * 601)
+    for word in rules.FORBIDDEN:
+        offences = [*rules.forbidden_words("docs/a.md", f"first\nsee {word.upper()}")]
+        assert offences
+        assert offences[0].startswith("docs/a.md:2: ")
+    assert [*rules.unmarked_comments("a.py", "# TO" + "DO later")]
