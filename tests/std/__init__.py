@@ -1,0 +1,1 @@
+"""The library against its twins and torch, and the examples."""
