@@ -66,7 +66,7 @@ def common_number(operands: Sequence[Operand], positions: Sequence[int] | None =
         return Operand(I32, True)
     if U32 in by_dtype and len(by_dtype) > 1:
         other = F32 if F32 in by_dtype else I32
-        raise TypeRuleError("mixed", (by_dtype[other], by_dtype[U32]), f"{other} and u32 do not mix: convert one of them")
+        raise TypeRuleError("mixed", (by_dtype[other], by_dtype[U32]), f"{other} and u32 do not mix: convert one")
     if F32 in by_dtype:
         return Operand(F32)
     return Operand(next(iter(by_dtype)))
