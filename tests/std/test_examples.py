@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -143,7 +143,7 @@ def test_optimizer(execution: str):
             values = {key: result[key] for key in values}
             truth.grad = torch.from_numpy(exact(gradient))
             optimizer.step()
-        # A step is a quotient of two moments of few roundings each; 1 - beta and the powers lose 3 digits to cancellation
+        # A step is a quotient of two moments of few roundings; 1 - beta and the powers lose 3 digits to cancellation
         assert_within(values["Param"], truth.detach().numpy(), 3 * 0.1 * 3e-4 + 4e-7 * np.abs(exact(start)))
 
 
@@ -214,7 +214,7 @@ def test_digits_are_learned(execution: str):
     lines = ran.stdout.splitlines()
     falling = [float(line.split()[-1]) for line in lines if line.startswith("step")]
     assert len(falling) == 11
-    assert all(later < earlier for earlier, later in zip(falling, falling[1:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(falling))
     assert float(lines[-1].split()[4]) >= 0.95
 
 
