@@ -1,0 +1,90 @@
+"""Where a program's data lies: bindings, the uniform block, the fold of workgroups into two axes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilec.loop.ir import Dispatch, Program, UniformField
+from tilec.types import DType
+from tilec.wgsl.literals import f32_bits
+
+MOST_WORKGROUPS_AN_AXIS = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One binding of group 0. `kind` is uniform, read or read_write; `tensor` None for the uniform block and scratch."""
+
+    number: int
+    name: str
+    kind: str
+    tensor: str | None
+
+
+def bindings(program: Program) -> tuple[Binding, ...]:
+    """All bindings: the uniform block as number 0 if there are fields, then the buffers of all dispatches, once each.
+
+    A buffer that any dispatch writes is read_write in all of them, because it is one binding to the host.
+    """
+    found: dict[str, Binding] = {}
+    first = 1 if program.uniforms else 0
+    for dispatch in program.dispatches:
+        for buffer in dispatch.buffers:
+            known = found.get(buffer.name)
+            writable = buffer.writable or (known is not None and known.kind == "read_write")
+            number = first + len(found) if known is None else known.number
+            found[buffer.name] = Binding(number, buffer.name, "read_write" if writable else "read", buffer.tensor)
+    block = (Binding(0, "params", "uniform", None),) if program.uniforms else ()
+    return block + tuple(found.values())
+
+
+def dispatch_bindings(program: Program, dispatch: Dispatch) -> tuple[Binding, ...]:
+    """Those of `bindings` that one dispatch has, by number: the uniform block and the buffers that it touches."""
+    touched = {buffer.name for buffer in dispatch.buffers}
+    return tuple(binding for binding in bindings(program) if binding.kind == "uniform" or binding.name in touched)
+
+
+def uniform_offsets(program: Program) -> dict[str, int]:
+    """Byte offset of each field of the uniform block, by the field's name."""
+    return {field.name: 4 * place for place, field in enumerate(program.uniforms)}
+
+
+def uniform_size(program: Program) -> int:
+    """Bytes of the uniform block: a multiple of 16, 0 if there is none."""
+    return -(-4 * len(program.uniforms) // 16) * 16
+
+
+def pack_uniforms(program: Program, values: Mapping[str, int], scalars: Mapping[str, bool | int | float]) -> bytes:
+    """The bytes of the uniform block. `values` holds dims and i32 scalars by name, `scalars` the scalar parameters.
+
+    Integers beyond 32 bits wrap, as the shader's arithmetic does.
+    """
+    words = [_word(field, values, scalars) for field in program.uniforms]
+    return struct.pack(f"<{len(words)}I", *words).ljust(uniform_size(program), b"\0")
+
+
+def _word(field: UniformField, values: Mapping[str, int], scalars: Mapping[str, bool | int | float]) -> int:
+    if field.extent is not None:
+        number: bool | int | float = field.extent.evaluate(values)
+    else:
+        assert field.scalar is not None
+        number = scalars[field.scalar]
+    if field.dtype is DType.F32:
+        return f32_bits(float(number))
+    return int(bool(number)) if field.dtype is DType.BOOL else int(number) & 0xFFFFFFFF
+
+
+def fold(workgroups: int) -> tuple[int, int, int]:
+    """The dispatch size for that many workgroups: more than 65,535 make rows of equal length along y."""
+    if workgroups <= MOST_WORKGROUPS_AN_AXIS:
+        return workgroups, 1, 1
+    rows = -(-workgroups // MOST_WORKGROUPS_AN_AXIS)
+    return -(-workgroups // rows), rows, 1
+
+
+def may_fold(dispatch: Dispatch) -> bool:
+    """Whether the dispatch may have more workgroups than an axis holds, as far as compilation knows."""
+    count = dispatch.workgroups.constant
+    return count is None or count > MOST_WORKGROUPS_AN_AXIS
