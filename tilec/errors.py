@@ -33,3 +33,11 @@ class ArrayError(TilecError):
 
 class DeviceError(TilecError):
     """No usable device, a device that lacks what was asked for, or words of the driver."""
+
+
+class InternalError(TilecError):
+    """A failure inside the compiler: a bug of tilec, never of the program. `stage` names the pass or the room."""
+
+    def __init__(self, stage: str, message: str) -> None:
+        super().__init__(f"internal error in {stage}: {message}")
+        self.stage = stage
