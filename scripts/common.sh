@@ -21,11 +21,19 @@ apt_install() {
   done
   [ ${#missing[@]} = 0 ] && return 0
   if [ -z "${APT_UPDATED:-}" ]; then
-    as_root apt-get -qq update >&2 || return 1
+    quietly as_root apt-get -qq update || return 1
     export APT_UPDATED=1
   fi
   say "installing ${missing[*]}"
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >&2
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}"
+}
+
+# Runs a command, and shows what it printed only where it fails.
+quietly() {
+  local printed status=0
+  printed=$("$@" 2>&1) || status=$?
+  [ $status = 0 ] || [ -z "$printed" ] || say "$printed"
+  return $status
 }
 
 # ensure_venv EXTRAS: a virtual environment with this checkout installed and the named extras.

@@ -22,8 +22,8 @@ unpack_backported_mesa() {
   printf 'deb %s bookworm-backports main\n' "$(debian_mirror)" >"$folder/parts/backports.list"
   options=(-qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$folder/parts" -o Dir::State::lists="$folder/lists"
     -o Dir::Cache="$folder/cache" -o APT::Sandbox::User=root)
-  apt-get "${options[@]}" update >&2
-  (cd "$folder" && apt-get "${options[@]}" download mesa-vulkan-drivers/bookworm-backports >&2)
+  quietly apt-get "${options[@]}" update
+  (cd "$folder" && quietly apt-get "${options[@]}" download mesa-vulkan-drivers/bookworm-backports)
   dpkg -x "$folder"/mesa-vulkan-drivers_*.deb "$folder/root"
   library=$(find "$folder/root" -name libvulkan_lvp.so | head -n 1)
   if [ -n "$(missing_libraries "$library")" ]; then
@@ -44,7 +44,7 @@ debian_mirror() {
 
 setup_vulkan() {
   local codename candidate installed
-  apt_install libvulkan1 || { say "no Vulkan loader: as root, apt-get install libvulkan1 mesa-vulkan-drivers"; return 1; }
+  apt_install libvulkan1 || { say "no Vulkan driver set up: run \`bash scripts/setup_drivers.sh vulkan\` as root"; return 1; }
   if [ -f "$DRIVERS/mesa/icd.json" ] && [ -z "$(missing_libraries "$(sed 's/.*"library_path": "\([^"]*\)".*/\1/' "$DRIVERS/mesa/icd.json")")" ]; then return 0; fi
   installed=$(dpkg-query -W -f='${Version}' mesa-vulkan-drivers 2>/dev/null || true)
   if mesa_is_good "$installed"; then return 0; fi
@@ -54,10 +54,10 @@ setup_vulkan() {
     unpack_backported_mesa
     return
   fi
-  apt_install mesa-vulkan-drivers || { say "no lavapipe: as root, apt-get install mesa-vulkan-drivers"; return 1; }
+  apt_install mesa-vulkan-drivers || { say "no software driver set up: run \`bash scripts/setup_drivers.sh vulkan\` as root"; return 1; }
   # `apt-get install` also upgrades: an old system may hold a newer Mesa in its updates.
   candidate=$(apt-cache policy mesa-vulkan-drivers | awk '/Candidate:/ { print $2 }')
-  if mesa_is_good "$candidate"; then as_root apt-get -qq install -y --no-install-recommends mesa-vulkan-drivers >&2; fi
+  if mesa_is_good "$candidate"; then quietly as_root apt-get -qq install -y --no-install-recommends mesa-vulkan-drivers; fi
 }
 
 setup_swiftshader() {
@@ -67,7 +67,7 @@ setup_swiftshader() {
   # Elsewhere chromium is not a Debian package (Ubuntu ships a snap); a Node package carries the same library.
   ensure_node || return 1
   mkdir -p "$DRIVERS/node" "$folder"
-  (cd "$DRIVERS/node" && npm install --silent --no-audit --no-fund --ignore-scripts --prefix . @sparticuz/chromium >&2)
+  (cd "$DRIVERS/node" && quietly npm install --no-audit --no-fund --ignore-scripts --prefix . @sparticuz/chromium@153)
   node -e '
     const fs = require("fs"), zlib = require("zlib"), packed = process.argv[1];
     process.stdout.write(zlib.brotliDecompressSync(fs.readFileSync(packed)));
@@ -85,7 +85,7 @@ setup_tint() {
   ensure_node || return 1
   say "fetching Tint (the Node package webgpu) into .drivers/node"
   mkdir -p "$DRIVERS/node"
-  (cd "$DRIVERS/node" && npm install --silent --no-audit --no-fund --prefix . webgpu@0.6.2 >&2)
+  (cd "$DRIVERS/node" && quietly npm install --no-audit --no-fund --prefix . webgpu@0.6.2)
 }
 
 status=0

@@ -13,7 +13,8 @@ from typing import Any
 from tilec.errors import DeviceError
 
 DRIVER_FIX = (
-    "run `bash scripts/setup_drivers.sh` in a checkout, or as root `apt-get install libvulkan1 mesa-vulkan-drivers`"
+    "run `bash scripts/setup_drivers.sh vulkan` as root in a checkout, "
+    "or on a recent system `apt-get install libvulkan1 mesa-vulkan-drivers`"
 )
 GPU_EXTRA_FIX = 'install it with `pip install "tilec[gpu]"`'
 LOOP_TRAP = (
