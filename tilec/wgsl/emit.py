@@ -34,13 +34,12 @@ from tilec.types import DType
 from tilec.wgsl.expressions import ExpressionPrinter, Level, type_name
 from tilec.wgsl.helpers import HELPERS, helper_closure
 from tilec.wgsl.layout import bindings, may_fold
-from tilec.wgsl.literals import FROM_BITS
 from tilec.wgsl.names import Names
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A module's text, its entry points (one a dispatch, in order) and, by line number from 1, the source it came from."""
+    """A module's text, its entry points (one a dispatch, in order) and, by line from 1, its source."""
 
     text: str
     entries: tuple[str, ...]

@@ -15,7 +15,7 @@ MOST_WORKGROUPS_AN_AXIS = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One binding of group 0. `kind` is uniform, read or read_write; `tensor` None for the uniform block and scratch."""
+    """One binding of group 0. `kind` is uniform, read or read_write; `tensor` is None for the uniforms and scratch."""
 
     number: int
     name: str
