@@ -13,7 +13,8 @@ const entry = createRequire(path.join(packages, 'package.json')).resolve('webgpu
 const { create, globals } = await import(pathToFileURL(entry).href);
 Object.assign(globalThis, globals);
 
-const gpu = create(['backend=null']);
+// Kept in a global: Dawn's threads use the instance after its JavaScript object is collected.
+globalThis.gpu = create(['backend=null']);
 
 // WebGPU's default limits, so that a shader that needs more is found out. An adapter opens one device only.
 async function openDevice(features) {
