@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.diff import backends
+from tests.diff.dawn import DawnDevice, dawn_device
 from tilec.runtime.device import Device
 
 # The same examples each run, so that a red run means a changed program. TILEC_HYPOTHESIS=explore looks for new ones.
@@ -33,3 +34,9 @@ def devices() -> list[Device]:
 def lavapipe() -> Device:
     """The fast software device, for tests that need only one."""
     return backends.open_device(backends.DEVICE_NAMES[0])
+
+
+@pytest.fixture(scope="session")
+def dawn() -> DawnDevice:
+    """Dawn, Chrome's WebGPU, on the fast software driver: kernels run on it as on any device."""
+    return dawn_device(backends.DEVICE_NAMES[0])
