@@ -1,0 +1,353 @@
+"""WGSL helper functions for special values, comparisons, integers, conversions and packing.
+
+WGSL lets a compiler assume that NaN and infinities do not occur, and tests such as `x != x` are folded away: what must
+hold for them is decided from bits, in integers. A constant expression that makes one is an error: `f32_from_bits` makes
+them at run time.
+"""
+
+from __future__ import annotations
+
+NUMBER_HELPERS: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+
+def _helper(name: str, text: str, *needs: str) -> None:
+    NUMBER_HELPERS[name] = (text.strip("\n"), needs)
+
+
+# --- special values ------------------------------------------------------------------------------------------
+
+_helper(
+    "f32_from_bits",
+    """
+fn f32_from_bits(bits: u32) -> f32 {
+  return bitcast<f32>(bits);
+}""",
+)
+_helper(
+    "isnan_f32",
+    """
+fn isnan_f32(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}""",
+)
+_helper(
+    "isinf_f32",
+    """
+fn isinf_f32(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u;
+}""",
+)
+_helper(
+    "isfinite_f32",
+    """
+fn isfinite_f32(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
+}""",
+)
+
+# --- comparisons ---------------------------------------------------------------------------------------------
+
+_helper(
+    "either_nan",
+    """
+fn either_nan(x: f32, y: f32) -> bool {
+  return max(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu) > 0x7f800000u;
+}""",
+)
+_helper(
+    "order_key",
+    """
+// Integers in the order of the floats; both zeros give 0.
+fn order_key(x: f32) -> i32 {
+  let bits = bitcast<i32>(x);
+  return select(bits, -2147483648 - bits, bits < 0);
+}""",
+)
+_helper(
+    "eq_f32",
+    """
+fn eq_f32(x: f32, y: f32) -> bool {
+  return order_key(x) == order_key(y) && !isnan_f32(x);
+}""",
+    "order_key",
+    "isnan_f32",
+)
+_helper(
+    "ne_f32",
+    """
+fn ne_f32(x: f32, y: f32) -> bool {
+  return order_key(x) != order_key(y) || isnan_f32(x);
+}""",
+    "order_key",
+    "isnan_f32",
+)
+_helper(
+    "lt_f32",
+    """
+fn lt_f32(x: f32, y: f32) -> bool {
+  return order_key(x) < order_key(y) && !either_nan(x, y);
+}""",
+    "order_key",
+    "either_nan",
+)
+_helper(
+    "le_f32",
+    """
+fn le_f32(x: f32, y: f32) -> bool {
+  return order_key(x) <= order_key(y) && !either_nan(x, y);
+}""",
+    "order_key",
+    "either_nan",
+)
+_helper(
+    "gt_f32",
+    """
+fn gt_f32(x: f32, y: f32) -> bool {
+  return order_key(x) > order_key(y) && !either_nan(x, y);
+}""",
+    "order_key",
+    "either_nan",
+)
+_helper(
+    "ge_f32",
+    """
+fn ge_f32(x: f32, y: f32) -> bool {
+  return order_key(x) >= order_key(y) && !either_nan(x, y);
+}""",
+    "order_key",
+    "either_nan",
+)
+_helper(
+    "min_f32",
+    """
+fn min_f32(x: f32, y: f32) -> f32 {
+  return select(select(min(x, y), y, isnan_f32(y)), x, isnan_f32(x));
+}""",
+    "isnan_f32",
+)
+_helper(
+    "max_f32",
+    """
+fn max_f32(x: f32, y: f32) -> f32 {
+  return select(select(max(x, y), y, isnan_f32(y)), x, isnan_f32(x));
+}""",
+    "isnan_f32",
+)
+_helper(
+    "clamp_f32",
+    """
+fn clamp_f32(x: f32, low: f32, high: f32) -> f32 {
+  return min_f32(max_f32(x, low), high);
+}""",
+    "min_f32",
+    "max_f32",
+)
+_helper(
+    "sign_f32",
+    """
+fn sign_f32(x: f32) -> f32 {
+  let key = order_key(x);
+  let sign = select(select(0.0, -1.0, key < 0), 1.0, key > 0);
+  return select(sign, x, isnan_f32(x));
+}""",
+    "order_key",
+    "isnan_f32",
+)
+for _type in ("i32", "u32"):
+    _helper(
+        f"clamp_{_type}",
+        f"""
+fn clamp_{_type}(x: {_type}, low: {_type}, high: {_type}) -> {_type} {{
+  return min(max(x, low), high);
+}}""",
+    )
+for _type in ("f32", "i32", "u32", "bool"):
+    _helper(
+        f"where_{_type}",
+        f"""
+fn where_{_type}(condition: bool, chosen: {_type}, other: {_type}) -> {_type} {{
+  return select(other, chosen, condition);
+}}""",
+    )
+for _type in ("f32", "i32", "u32"):
+    _helper(
+        f"square_{_type}",
+        f"""
+fn square_{_type}(x: {_type}) -> {_type} {{
+  return x * x;
+}}""",
+    )
+
+# --- integers ------------------------------------------------------------------------------------------------
+
+_helper(
+    "ceildiv_i32",
+    """
+fn ceildiv_i32(x: i32, y: i32) -> i32 {
+  let rounds_up = x % y != 0 && (x < 0) == (y < 0);
+  return x / y + select(0, 1, rounds_up);
+}""",
+)
+_helper(
+    "ceildiv_u32",
+    """
+fn ceildiv_u32(x: u32, y: u32) -> u32 {
+  return x / y + select(0u, 1u, x % y != 0u);
+}""",
+)
+_helper(
+    "rem_f32",
+    """
+// Exact, by long division of the mantissas, 8 bits a round.
+fn rem_f32(x: f32, y: f32) -> f32 {
+  let sign = bitcast<u32>(x) & 0x80000000u;
+  let dividend = bitcast<u32>(x) & 0x7fffffffu;
+  let divisor = bitcast<u32>(y) & 0x7fffffffu;
+  if (dividend >= 0x7f800000u || divisor > 0x7f800000u || divisor == 0u) {
+    return f32_from_bits(0x7fc00000u);
+  }
+  if (dividend < divisor) {
+    return x;
+  }
+  let dividend_exponent = max(dividend >> 23u, 1u);
+  let divisor_exponent = max(divisor >> 23u, 1u);
+  let dividend_digits = (dividend & 0x7fffffu) | select(0u, 0x800000u, dividend >= 0x800000u);
+  let divisor_digits = (divisor & 0x7fffffu) | select(0u, 0x800000u, divisor >= 0x800000u);
+  var digits = dividend_digits % divisor_digits;
+  var places = dividend_exponent - divisor_exponent;
+  while (places > 0u) {
+    let step = min(places, 8u);
+    digits = (digits << step) % divisor_digits;
+    places -= step;
+  }
+  if (digits == 0u) {
+    return bitcast<f32>(sign);
+  }
+  let shift = countLeadingZeros(digits) - 8u;
+  if (divisor_exponent > shift) {
+    return bitcast<f32>(sign | ((divisor_exponent - shift) << 23u) | ((digits << shift) & 0x7fffffu));
+  }
+  return bitcast<f32>(sign | (digits << (divisor_exponent - 1u)));
+}""",
+    "f32_from_bits",
+)
+
+# --- conversions ---------------------------------------------------------------------------------------------
+
+_helper(
+    "i32_from_f32",
+    """
+fn i32_from_f32(x: f32) -> i32 {
+  let inside = i32(clamp(x, -2147483648.0, 2147483520.0));
+  return select(select(inside, 2147483647, x >= 2147483648.0), 0, isnan_f32(x));
+}""",
+    "isnan_f32",
+)
+_helper(
+    "u32_from_f32",
+    """
+fn u32_from_f32(x: f32) -> u32 {
+  let inside = u32(clamp(x, 0.0, 4294967040.0));
+  return select(select(inside, 4294967295u, x >= 4294967296.0), 0u, isnan_f32(x));
+}""",
+    "isnan_f32",
+)
+_helper(
+    "bool_from_f32",
+    """
+fn bool_from_f32(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) != 0u;
+}""",
+)
+
+# --- packing -------------------------------------------------------------------------------------------------
+
+_helper(
+    "f32_to_f16",
+    """
+// The 16 bits of the nearest f16, ties to even. WGSL's own packing promises neither direction nor range.
+fn f32_to_f16(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  let sign = (bits >> 16u) & 0x8000u;
+  let magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) {
+    return sign | 0x7e00u;
+  }
+  if (magnitude >= 0x477ff000u) {
+    return sign | 0x7c00u;
+  }
+  if (magnitude >= 0x38800000u) {
+    return sign | ((magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13u) & 1u)) >> 13u);
+  }
+  // A subnormal f16 counts in units of 2^-24.
+  let digits = (magnitude & 0x7fffffu) | 0x800000u;
+  let shift = min(126u - (magnitude >> 23u), 25u);
+  return sign | ((digits + (1u << (shift - 1u)) - 1u + ((digits >> shift) & 1u)) >> shift);
+}""",
+)
+_helper(
+    "f16_to_f32",
+    """
+// The f16 in the low 16 bits.
+fn f16_to_f32(word: u32) -> f32 {
+  let sign = (word & 0x8000u) << 16u;
+  let magnitude = word & 0x7fffu;
+  let normal = (magnitude << 13u) + select(0x38000000u, 0x70000000u, magnitude >= 0x7c00u);
+  let subnormal = bitcast<u32>(f32(magnitude) * 5.9604644775390625e-8);
+  return bitcast<f32>(sign | select(normal, subnormal, magnitude < 0x400u));
+}""",
+)
+_helper(
+    "round_f16",
+    """
+fn round_f16(x: f32) -> f32 {
+  return f16_to_f32(f32_to_f16(x));
+}""",
+    "f16_to_f32",
+    "f32_to_f16",
+)
+_helper(
+    "f32_to_bf16",
+    """
+// The 16 bits of the nearest bf16, ties to even.
+fn f32_to_bf16(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  let rounded = (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;
+  return select(rounded, (bits >> 16u) | 0x40u, (bits & 0x7fffffffu) > 0x7f800000u);
+}""",
+)
+_helper(
+    "bf16_to_f32",
+    """
+// The bf16 in the low 16 bits.
+fn bf16_to_f32(word: u32) -> f32 {
+  return bitcast<f32>(word << 16u);
+}""",
+)
+_helper(
+    "round_bf16",
+    """
+fn round_bf16(x: f32) -> f32 {
+  return bf16_to_f32(f32_to_bf16(x));
+}""",
+    "bf16_to_f32",
+    "f32_to_bf16",
+)
+_helper(
+    "i64_to_i32",
+    """
+// A 64-bit integer from its low and high words, saturated.
+fn i64_to_i32(low: u32, high: u32) -> i32 {
+  let small = bitcast<i32>(low);
+  let sign = bitcast<i32>(high);
+  return select(select(2147483647, -2147483648, sign < 0), small, sign == (small >> 31u));
+}""",
+)
+_helper(
+    "i8_to_i32",
+    """
+// The i8 in the low 8 bits.
+fn i8_to_i32(word: u32) -> i32 {
+  return bitcast<i32>(word << 24u) >> 24u;
+}""",
+)
