@@ -9,10 +9,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tilec.errors import DeviceError
 from tilec.runtime.adapters import DEFAULT_LIMITS, DeviceInfo, load_wgpu
+
+if TYPE_CHECKING:
+    from tilec.runtime.arrays import DeviceArray
 
 BindingKind = Literal["read", "read_write", "uniform"]
 
@@ -61,21 +64,22 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pipeline:
-    """A compiled entry point and the kinds of its bindings, in the order of `@binding` in group 0."""
+    """A compiled entry point and the kinds of its bindings by their number in group 0; None where there is none."""
 
     handle: Any
     layout: Any
-    bindings: tuple[BindingKind, ...]
+    bindings: tuple[BindingKind | None, ...]
     entry: str
     serial: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Launch:
-    """One dispatch: a buffer, or the bytes of a uniform, for each binding of the pipeline, and the workgroup counts."""
+    """One dispatch: a buffer, or the bytes of a uniform, for each binding of the pipeline (None where it has none), and
+    the workgroup counts."""
 
     pipeline: Pipeline
-    arguments: Sequence[Buffer | bytes]
+    arguments: Sequence[Buffer | bytes | None]
     groups: tuple[int, int, int]
 
 
@@ -95,8 +99,8 @@ class Device:
         self._wgpu = load_wgpu()
         self.lock = threading.RLock()
         self._modules: dict[str, Any] = {}
-        self._pipelines: dict[tuple[str, str, tuple[BindingKind, ...]], Pipeline] = {}
-        self._layouts: dict[tuple[BindingKind, ...], tuple[Any, Any]] = {}
+        self._pipelines: dict[tuple[str, str, tuple[BindingKind | None, ...]], Pipeline] = {}
+        self._layouts: dict[tuple[BindingKind | None, ...], tuple[Any, Any]] = {}
         self._bind_groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
         self._uniforms: dict[tuple[int, int, int], Buffer] = {}
 
@@ -125,6 +129,16 @@ class Device:
         flags = usage.COPY_SRC | usage.COPY_DST | (usage.UNIFORM if uniform else usage.STORAGE)
         with self._words(f"allocate {nbytes:,} bytes"):
             return Buffer(self, self._handle.create_buffer(size=size, usage=flags), nbytes, size)
+
+    def array(self, data: Any, dtype: Any = None) -> DeviceArray:
+        """A copy of an array (or a list) in device memory, for kernels: it stays there and is updated in place.
+
+        `dtype` is a storage type (`"f16"`) and defaults to the data's own. Raises ArrayError where the values do not
+        fit it exactly.
+        """
+        from tilec.runtime.arrays import upload
+
+        return upload(self, data, dtype)
 
     def write(self, buffer: Buffer, data: Any, offset: int = 0) -> None:
         """Copies the bytes of `data` (anything contiguous with the buffer protocol) to `offset`, a multiple of 4."""
@@ -162,7 +176,7 @@ class Device:
 
     # -- programs -----------------------------------------------------------------------------------------------
 
-    def compute_pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingKind]) -> Pipeline:
+    def compute_pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingKind | None]) -> Pipeline:
         """Compiles one entry point, once per text. Raises DeviceError with the driver's words and the shader's line."""
         key = (wgsl, entry, tuple(bindings))
         with self.lock:
@@ -170,7 +184,7 @@ class Device:
                 self._pipelines[key] = self._compile(*key)
             return self._pipelines[key]
 
-    def _compile(self, wgsl: str, entry: str, bindings: tuple[BindingKind, ...]) -> Pipeline:
+    def _compile(self, wgsl: str, entry: str, bindings: tuple[BindingKind | None, ...]) -> Pipeline:
         if wgsl not in self._modules:
             with self._words("compile the shader"):
                 code = _ENABLE_SUBGROUPS.sub(_SUBGROUPS_NOTE, wgsl)
@@ -180,6 +194,7 @@ class Device:
             entries = [
                 {"binding": place, "visibility": compute, "buffer": {"type": _BUFFER_TYPES[kind]}}
                 for place, kind in enumerate(bindings)
+                if kind is not None
             ]
             with self._words("lay out the bindings"):
                 group = self._handle.create_bind_group_layout(entries=entries)
@@ -215,19 +230,20 @@ class Device:
 
     def _bind_group(self, place: int, launch: Launch) -> Any:
         buffers = [
-            argument if isinstance(argument, Buffer) else self._filled_uniform(place, position, argument)
+            (position, argument if isinstance(argument, Buffer) else self._filled_uniform(place, position, argument))
             for position, argument in enumerate(launch.arguments)
+            if argument is not None
         ]
         # `handle` refuses freed buffers, which the cache still knows.
-        handles = [buffer.handle for buffer in buffers]
-        key = (launch.pipeline.serial, *(buffer.serial for buffer in buffers))
+        handles = [buffer.handle for _, buffer in buffers]
+        key = (launch.pipeline.serial, *(buffer.serial for _, buffer in buffers))
         group = self._bind_groups.get(key)
         if group is not None:
             self._bind_groups.move_to_end(key)
             return group
         entries = [
             {"binding": position, "resource": {"buffer": handle, "offset": 0, "size": buffer.size}}
-            for position, (handle, buffer) in enumerate(zip(handles, buffers, strict=True))
+            for handle, (position, buffer) in zip(handles, buffers, strict=True)
         ]
         group = self._handle.create_bind_group(layout=launch.pipeline.layout, entries=entries)
         self._bind_groups[key] = group
