@@ -1,0 +1,247 @@
+"""The whole pipeline, top to bottom: source -> program -> tile kernel -> plan -> loop program -> WGSL.
+
+Stages are imported where they are used: a caller that only checks a file does not load the planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from tilec.diag.report import Diagnostic, Reporter
+from tilec.errors import CompileError, TilecError
+from tilec.facts import Facts
+from tilec.options import Options
+from tilec.source import Source
+from tilec.types import DType
+
+if TYPE_CHECKING:
+    from tilec.loop.ir import Program as LoopProgram
+    from tilec.plan.ir import Plan
+    from tilec.sema.program import KernelSignature, Program
+    from tilec.tile.ir import Kernel
+    from tilec.wgsl.emit import Emitted
+    from tilec.wgsl.layout import Binding
+
+Constants: TypeAlias = Mapping[str, "bool | int | float"]
+DTypes: TypeAlias = Mapping[str, DType]
+
+STAGES = ("ast", "tile", "plan", "loop", "wgsl")
+"""What `dump` prints, in the order of the pipeline; `tile@PASS` is the tile IR after that pass."""
+
+
+class InternalError(TilecError):
+    """A failure inside the compiler: a bug of tilec, not of the program. `stage` says where."""
+
+    def __init__(self, stage: str, cause: BaseException) -> None:
+        super().__init__(stage, cause)
+        self.stage = stage
+
+    def __str__(self) -> str:
+        cause = self.args[1]
+        return f"internal error in {self.stage}: {type(cause).__name__}: {cause}"
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Names what fails inside: anything but a `TilecError` becomes an `InternalError` of that stage."""
+    try:
+        yield
+    except TilecError:
+        raise
+    except Exception as error:
+        raise InternalError(name, error) from error
+
+
+# --- source to program ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """A program that was read without errors; `warnings` are what was found on the way."""
+
+    program: Program
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def signatures(self) -> Mapping[str, KernelSignature]:
+        return self.program.kernels
+
+
+def parse_file(program: str | Path | Source) -> Loaded:
+    """Reads a file (or a text) with what it imports. Raises CompileError with everything found."""
+    from tilec.sema.resolve import load_program
+
+    reporter = Reporter()
+    with stage("reading the program"):
+        loaded = load_program(program, reporter)
+    reporter.raise_if_errors()
+    return Loaded(loaded, reporter.warnings)
+
+
+# --- program to tile kernel ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """A kernel for chosen dtypes and constants, normalised: what the interpreter runs and the planner plans."""
+
+    kernel: Kernel
+    warnings: tuple[Diagnostic, ...]
+
+
+def build_kernel(
+    program: Program, name: str, dtypes: DTypes | None = None, constants: Constants | None = None, verify: bool = False
+) -> Built:
+    """The tile kernel `name` with the semantic passes applied. Raises CompileError with everything found."""
+    from tilec.sema.infer import build_kernel as infer
+
+    reporter = Reporter()
+    with stage(f"inferring the types of kernel {name}"):
+        kernel = infer(program, name, dtypes=dict(dtypes or {}), constants=dict(constants or {}), reporter=reporter)
+    reporter.raise_if_errors()
+    from tilec.tile.passes import NORMALISE
+
+    return Built(_run_passes(kernel, NORMALISE, verify), reporter.warnings)
+
+
+Pass: TypeAlias = "Callable[[Kernel], Kernel]"
+
+
+def _run_passes(kernel: Kernel, passes: Sequence[Pass], verify: bool, last: str | None = None) -> Kernel:
+    """The kernel after the passes, up to the one named `last`."""
+    for one in passes:
+        with stage(f"the pass {one.__name__} on kernel {kernel.name}"):
+            kernel = one(kernel)
+            if verify:
+                from tilec.tile.verify import verify as verify_kernel
+
+                verify_kernel(kernel)
+        if one.__name__ == last:
+            break
+    return kernel
+
+
+# --- tile kernel to WGSL -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A kernel compiled for a set of facts. `guards` are the texts (over dims) under which it is right."""
+
+    kernel: Kernel
+    plan: Plan
+    program: LoopProgram
+    options: Options
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        return tuple(self.program.guards)
+
+    @cached_property
+    def emitted(self) -> Emitted:
+        """The WGSL module: text, entry points, and the source of each line."""
+        from tilec.wgsl.emit import emit_module
+
+        with stage(f"writing WGSL for kernel {self.kernel.name}"):
+            return emit_module(self.program, self.options.features)
+
+    @property
+    def wgsl(self) -> str:
+        return self.emitted.text
+
+    @cached_property
+    def bindings(self) -> tuple[Binding, ...]:
+        """The bindings of group 0, by number."""
+        from tilec.wgsl.layout import bindings
+
+        return bindings(self.program)
+
+
+def compile_built(built: Kernel, dims: Mapping[str, int] | None = None, options: Options | None = None) -> Compiled:
+    """A normalised tile kernel to WGSL. `dims` are the values that the plan may rely on (none: right for all)."""
+    from tilec.loop.lower import lower
+
+    options = options or Options()
+    kernel, plan = _plan(built, dims, options)
+    with stage(f"lowering kernel {built.name}"):
+        program = lower(kernel, plan)
+        if options.verify:
+            from tilec.loop.verify import verify
+
+            verify(program)
+    return Compiled(kernel, plan, program, options)
+
+
+def _plan(built: Kernel, dims: Mapping[str, int] | None, options: Options) -> tuple[Kernel, Plan]:
+    from tilec.plan.make import make_plan
+    from tilec.tile.passes import PASSES
+
+    kernel = _run_passes(built, PASSES, options.verify)
+    with stage(f"planning kernel {built.name}"):
+        return kernel, make_plan(kernel, Facts(dims), options)
+
+
+def compile_kernel(
+    program: Program,
+    kernel: str,
+    dtypes: DTypes | None = None,
+    constants: Constants | None = None,
+    dims: Mapping[str, int] | None = None,
+    options: Options | None = None,
+) -> Compiled:
+    """From a loaded program to WGSL in one call. Raises CompileError with everything found."""
+    options = options or Options()
+    return compile_built(build_kernel(program, kernel, dtypes, constants, options.verify).kernel, dims, options)
+
+
+# --- looking inside ------------------------------------------------------------------------------------------
+
+
+def print_tile(built: Kernel, after: str | None = None) -> str:
+    """The tile IR as text, at the end of the passes or after the pass named `after`. CompileError: no such pass."""
+    from tilec.tile.passes import NORMALISE, PASSES
+    from tilec.tile.print import print_kernel
+
+    names = [one.__name__ for one in (*NORMALISE, *PASSES)]
+    if after is not None and after not in names:
+        raise CompileError([f"no pass is named {after}; there are {', '.join(names)}"])
+    if after in [one.__name__ for one in NORMALISE]:
+        return print_kernel(built)
+    return print_kernel(_run_passes(built, PASSES, False, after))
+
+
+def dump(
+    program: Program,
+    kernel: str,
+    what: str,
+    dtypes: DTypes | None = None,
+    constants: Constants | None = None,
+    dims: Mapping[str, int] | None = None,
+    options: Options | None = None,
+) -> str:
+    """The text of one stage: an entry of `STAGES` or `tile@PASS`. Raises CompileError for another name."""
+    name, _, after = what.partition("@")
+    if name not in STAGES or (after and name != "tile"):
+        raise CompileError([f"no stage is named {what}; there are {', '.join(STAGES)} and tile@PASS"])
+    if name == "ast":
+        from tilec.syntax.print import print_ast
+
+        return print_ast(program.kernels[kernel].node)
+    built = build_kernel(program, kernel, dtypes, constants).kernel
+    if name == "tile":
+        return print_tile(built, after or None)
+    if name == "plan":
+        from tilec.plan.print import print_plan
+
+        return print_plan(_plan(built, dims, options or Options())[1])
+    compiled = compile_built(built, dims, options)
+    if name == "wgsl":
+        return compiled.wgsl
+    from tilec.loop.print import print_program
+
+    return print_program(compiled.program)
