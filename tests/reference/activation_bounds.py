@@ -13,6 +13,8 @@ from tests.reference import activation as twins
 from tests.reference import bounds
 from tests.reference.bounds import DIVIDE, EXPM1, U
 
+SIGMOID = bounds.of("sigmoid")
+
 
 def roundings(twin: Callable[..., np.ndarray], units: float) -> Callable[..., np.ndarray]:
     """`units` roundings of the result."""
@@ -57,13 +59,13 @@ def gelu_tanh(x: np.ndarray) -> np.ndarray:
     c = np.clip(x, -15.0, 15.0)
     argument = 1.5957691216057308 * (c + 0.044715 * c**3)
     rest = np.exp(-np.logaddexp(0.0, argument))
-    relative = 7 * U * np.abs(argument) * rest + bounds.sigmoid_relative(argument) + U
+    relative = 7 * U * np.abs(argument) * rest + SIGMOID + U
     return relative * np.abs(twins.gelu_tanh(x))
 
 
 def silu(x: np.ndarray) -> np.ndarray:
     x = _finite(x)
-    return (bounds.sigmoid_relative(x) + U) * np.abs(twins.silu(x))
+    return (SIGMOID + U) * np.abs(twins.silu(x))
 
 
 def mish(x: np.ndarray) -> np.ndarray:
@@ -78,7 +80,7 @@ def tanhshrink(x: np.ndarray) -> np.ndarray:
     """Up to 1 a polynomial of 12 roundings; beyond, `(a - 1) + 2 sigmoid(-2 a)`."""
     size = np.abs(_finite(x))
     gate = 2 * twins.sigmoid(-2 * size)
-    far = U * np.abs(size - 1) + gate * (bounds.sigmoid_relative(-2 * size) + U)
+    far = U * np.abs(size - 1) + gate * (SIGMOID + U)
     value = np.abs(twins.tanhshrink(_finite(x)))
     return np.where(size <= 1, 12 * U * value, far + U * value)
 
@@ -100,14 +102,14 @@ def softshrink(x: np.ndarray, bound: float = 0.5) -> np.ndarray:
 
 
 def logsigmoid(x: np.ndarray) -> np.ndarray:
-    return bounds.softplus_absolute(-_finite(x))
+    return bounds.of("softplus") * np.abs(twins.logsigmoid(_finite(x)))
 
 
 def softplus(x: np.ndarray, beta: float = 1.0) -> np.ndarray:
     scaled = _finite(beta * x)
     of_product = U * np.abs(scaled) * twins.sigmoid(scaled)
-    return (of_product + bounds.softplus_absolute(scaled)) / beta + DIVIDE * twins.softplus(_finite(x), beta)
+    return of_product / beta + (bounds.of("softplus") + DIVIDE) * twins.softplus(_finite(x), beta)
 
 
 def glu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (bounds.sigmoid_relative(_finite(b)) + U) * np.abs(_finite(twins.glu(a, b)))
+    return (SIGMOID + U) * np.abs(_finite(twins.glu(a, b)))

@@ -1,33 +1,39 @@
 """How far a result computed in f32 may lie from the exact one, by reasoning and not by trying.
 
-The parts are WGSL's accuracy rules (section 15.7.4) and the language's promise for sums (1e-6 of the sum of absolute
-values at any length). `U`, 2^-24, is the largest relative rounding error of f32; an ulp is at most `2 U`. Everything
-here takes float64 arrays and gives float64 arrays of absolute errors, of the result's shape. Terms of second order are
-left out: the promise for sums leaves room for them.
+The parts are what each operation's row states (WGSL's accuracy rules, or ours where those are too loose) and the
+language's promise for sums (1e-6 of the sum of absolute values at any length). `U`, 2^-24, is the largest relative
+rounding error of f32; an ulp is at most `2 U`. Everything here takes float64 arrays and gives float64 arrays of
+absolute errors, of the result's shape. Terms of second order are left out: the promise for sums leaves room for them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tilec.ops.pointwise import POINTWISE
+
 U = 2.0**-24
 SUM = 1e-6
-DIVIDE = 5 * U  # 2.5 ulp
-RECIPROCAL_ROOT = 4 * U  # 2 ulp
-ROOT = 9 * U  # a reciprocal root and a division
-# log1p and expm1 are not WGSL's: a short polynomial near 0, log and exp elsewhere
-LOG1P = 12 * U
-EXPM1 = 12 * U
+
+
+def of(operation: str) -> float:
+    """The relative error that an operation's row states."""
+    return POINTWISE[operation].bound.ulps * 2 * U
+
+
+DIVIDE, ROOT, RECIPROCAL_ROOT = of("div_f32"), of("sqrt"), of("rsqrt")
+LOG1P, EXPM1 = of("log1p"), of("expm1")
 
 
 def exp_relative(argument: np.ndarray) -> np.ndarray:
     """3 + 2 |x| ulp."""
-    return (3 + 2 * np.abs(argument)) * 2 * U
+    row = POINTWISE["exp"].bound
+    return (row.ulps + row.growth * np.abs(argument)) * 2 * U
 
 
 def log_absolute(value: np.ndarray) -> np.ndarray:
-    """2^-21 between 0.5 and 2, 3 ulp elsewhere."""
-    return np.where((value >= 0.5) & (value <= 2.0), 2.0**-21, 6 * U * np.abs(np.log(value)))
+    """3 ulp, also near 1."""
+    return of("log") * np.abs(np.log(value))
 
 
 def row_sum(terms: np.ndarray, units: float = 0.0) -> np.ndarray:
@@ -61,15 +67,3 @@ def log_of_sum(x: np.ndarray) -> np.ndarray:
     _, below = shifted(x)
     total = np.maximum(np.sum(np.exp(below), axis=1, keepdims=True), 1.0)
     return exponential_sum_relative(x) + log_absolute(total)
-
-
-def sigmoid_relative(x: np.ndarray) -> np.ndarray:
-    """Of `1 / (1 + exp(-x))`: the exponential's error reaches the result as far as the result is not 1."""
-    rest = np.exp(-np.logaddexp(0.0, x))
-    return exp_relative(x) * rest + U + DIVIDE
-
-
-def softplus_absolute(x: np.ndarray) -> np.ndarray:
-    """Of `max(x, 0) + log1p(exp(-|x|))`."""
-    small = np.logaddexp(0.0, -np.abs(x))
-    return small * (LOG1P + exp_relative(x)) + U * np.logaddexp(0.0, x)

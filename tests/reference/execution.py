@@ -42,8 +42,12 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def assert_within(got: np.ndarray, expected: np.ndarray, bound: np.ndarray | float, what: str = "") -> None:
-    """Every element is what some number within `bound` of the expected one rounds to in the result's storage type."""
+    """Every element is what some number within `bound` of the expected one rounds to in the result's storage type;
+    integers and flags are the expected ones."""
     assert got.shape == expected.shape, f"{what}: shape {got.shape}, expected {expected.shape}"
+    if got.dtype.kind in "biu":
+        np.testing.assert_array_equal(exact(got), expected, err_msg=what)
+        return
     bound = np.broadcast_to(np.nan_to_num(bound, nan=0.0, posinf=0.0), expected.shape) + SMALLEST_NORMAL
     with np.errstate(over="ignore", invalid="ignore"):
         low = np.nextafter((expected - bound).astype(np.float32), np.float32(-np.inf)).astype(got.dtype)
