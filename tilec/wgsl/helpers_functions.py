@@ -26,22 +26,29 @@ fn exp_f32(x: f32) -> f32 {
     "isnan_f32",
 )
 _helper(
-    "exp2_f32",
+    "exp2_parts",
     """
-fn exp2_f32(x: f32) -> f32 {
-  let c = clamp(x, -151.0, 128.0);
-  let n = round(c);
-  let r = c - n;
+// 2^(n + r) for a whole n and -1/2 <= r <= 1/2; an infinity from 2^128 on.
+fn exp2_parts(n: f32, r: f32) -> f32 {
   let p = 0.69314718246 + r * (0.24022647738 + r * (0.0555033236742 + r * (0.00961843691766
     + r * (0.0013398875016719103 + r * 0.00015353360504377633))));
   // 2^n in two factors: neither overflows, and the result may be subnormal.
-  let whole = i32(clamp(n, -151.0, 128.0));
+  let whole = i32(clamp(n, -160.0, 128.0));
   let first = whole / 2;
   let scaled = (1.0 + r * p) * bitcast<f32>((first + 127) << 23u) * bitcast<f32>((whole - first + 127) << 23u);
-  let inside = select(scaled, f32_from_bits(0x7f800000u), x >= 128.0);
-  return select(inside, x, isnan_f32(x));
+  return select(scaled, f32_from_bits(0x7f800000u), n > 128.0 || (n == 128.0 && r >= 0.0));
 }""",
     "f32_from_bits",
+)
+_helper(
+    "exp2_f32",
+    """
+fn exp2_f32(x: f32) -> f32 {
+  let c = clamp(x, -160.0, 130.0);
+  let n = round(c);
+  return select(exp2_parts(n, c - n), x, isnan_f32(x));
+}""",
+    "exp2_parts",
     "isnan_f32",
 )
 _helper(
@@ -162,7 +169,14 @@ fn pow_f32(x: f32, y: f32) -> f32 {
   let size = abs(x);
   let is_whole = isinf_f32(y) || trunc(y) == y;
   let is_odd = is_whole && abs(y) < 16777216.0 && (i32(clamp(y, -16777216.0, 16777216.0)) & 1) != 0;
-  var result = exp2_f32(y * log2_f32(size));
+  // y log2(size) as a + b: a is exact, being a short part of y times the exponent.
+  let parts = log_parts(max(size, 1e-45));
+  let c = clamp(y, -1e9, 1e9);
+  let short = bitcast<f32>(bitcast<u32>(c) & 0xfffff000u);
+  let a = short * parts.x;
+  let b = (c - short) * parts.x + c * (log1p_near_0(parts.y) * 1.44269504);
+  let n = round(clamp(a + b, -1000.0, 1000.0));
+  var result = exp2_parts(n, clamp((a - n) + b, -0.5, 0.5));
   if (isinf_f32(y)) {
     // NumPy: 1 at -1 and 1, else what the size tends to.
     let grows = (size > 1.0) == (y > 0.0);
@@ -179,8 +193,9 @@ fn pow_f32(x: f32, y: f32) -> f32 {
   result = select(result, f32_from_bits(0x7fc00000u), either_nan(x, y));
   return select(result, 1.0, bitcast<u32>(x) == 0x3f800000u || (bitcast<u32>(y) & 0x7fffffffu) == 0u);
 }""",
-    "exp2_f32",
-    "log2_f32",
+    "exp2_parts",
+    "log_parts",
+    "log1p_near_0",
     "isinf_f32",
     "either_nan",
     "f32_from_bits",
