@@ -301,10 +301,12 @@ def _activation(
     bound: Callable[..., np.ndarray] | None = None,
     *more: Argument,
     draw: Draw = wide,
+    low: float = -np.inf,
+    high: float = np.inf,
 ) -> Row:
     """An elementwise row; without a bound the function rounds nothing."""
     twin = getattr(activation, function)
-    arguments = (Argument("X", draw=draw), *more)
+    arguments = (Argument("X", draw=draw, low=low, high=high), *more)
     return Row(function, arguments, twin, equal, bound or roundings(twin, 0), result="tile")
 
 
@@ -345,10 +347,13 @@ ACTIVATIONS = (
         lambda x, beta: functional.softplus(x, beta, threshold=1e6),
         activation_bounds.softplus,
         scalar("beta", 2.5),
+        low=-1e37,
+        high=1e37,  # beta times x must not overflow
     ),
     Row(
         "glu",
-        (Argument("A", draw=normal()), Argument("B", draw=normal(4.0))),
+        # A gate that vanishes in f32 and not in float64 must not meet an infinity
+        (Argument("A", draw=normal(), low=-1e6, high=1e6), Argument("B", draw=normal(4.0), low=-80.0, high=1e37)),
         activation.glu,
         lambda a, b: functional.glu(torch.cat((a, b), dim=-1), dim=-1),
         activation_bounds.glu,
