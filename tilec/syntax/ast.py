@@ -313,6 +313,10 @@ Item: TypeAlias = "Kernel | Function | Const | Import"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class File(Node):
-    """One parsed file; items in source order (those that failed to parse are left out)."""
+    """One parsed file; items in source order (those that failed to parse are left out).
+
+    `broken` holds the names that the failed items would have defined: their uses are no errors of their own.
+    """
 
     items: tuple[Item, ...]
+    broken: frozenset[str] = frozenset()

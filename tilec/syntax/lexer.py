@@ -1,0 +1,41 @@
+"""The lark parser of grammar.lark, built once a process, and its tokens."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from pathlib import Path
+
+from lark import Lark, Token
+from lark.lexer import LexerThread
+from lark.utils import TextSlice
+
+from tilec.source import Source
+
+KEYWORDS = frozenset(
+    "kernel fn let var const import if else for in while break continue return true false require assert print new".split()
+)
+KEYWORD_TERMINALS = frozenset(word.upper() for word in KEYWORDS)
+START_RULES = ("item", "statement", "layout")
+
+LOCK = threading.RLock()
+"""Held while something is parsed: lark's parser is shared, and its callbacks work for one source at a time."""
+
+
+def grammar_text() -> str:
+    """The text of the grammar."""
+    return (Path(__file__).parent / "grammar.lark").read_text(encoding="utf-8")
+
+
+@cache
+def parser() -> Lark:
+    """The parser with build.py's callbacks. Building the tables takes about a tenth of a second, once a process."""
+    from tilec.syntax.build import BUILDER  # build.py needs the keywords above
+
+    return Lark(grammar_text(), parser="lalr", lexer="basic", start=list(START_RULES), transformer=BUILDER)
+
+
+def tokenize(source: Source, start: int = 0, end: int | None = None) -> list[Token]:
+    """The tokens of a part of a source. Every character outside comments and blanks is in one: none is refused."""
+    stop = len(source.text) if end is None else end
+    return list(LexerThread.from_text(parser().parser.lexer, TextSlice(source.text, start, stop)).lex(None))
