@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.passes.checks import assert_same, check_scopes, count, floats, outcome
+from tests.tile.build import Builder, dim
+from tilec.tile import ir
+from tilec.tile.passes.split_logsumexp import split_logsumexp
+from tilec.types import DType
+
+
+def kernel(build, rows=4):
+    """Rows of X[M, V] through `build`, one value a row into Out[M, 1], in blocks of `rows` (the last one ragged)."""
+    b = Builder()
+    b.tensor("X", DType.F32, ["M", "V"])
+    b.tensor("Out", DType.F32, ["M", 1], access="out")
+    start = b.op("mul", b.block(), rows)
+    starts = [b_extent(rows)]
+    x = b.load("X", b.span(start, rows), b.span(0, dim("V")), starts=starts)
+    b.store("Out", build(b, x), b.span(start, rows), b.span(0, 1), starts=starts)
+    return b.kernel((_blocks(rows), 1, 1))
+
+
+def b_extent(rows):
+    from tilec.tile.affine import BLOCK_SYMBOLS
+    from tilec.types import Extent
+
+    return Extent.of(BLOCK_SYMBOLS[0]) * rows
+
+
+def _blocks(rows):
+    from tilec.types import Extent, apply
+
+    return apply("ceildiv", dim("M"), Extent.of(rows))
+
+
+FORMS = {
+    "on the left": lambda b, x: b.op("sub", b.logsumexp(x), b.reduce("sum", x)),
+    "on the right": lambda b, x: b.op("sub", b.reduce("sum", x), b.logsumexp(x)),
+    "on both sides": lambda b, x: b.op("sub", b.logsumexp(x), b.logsumexp(b.op("mul", x, 0.5))),
+    "twice": lambda b, x: b.op("sub", b.op("sub", b.logsumexp(x), b.reduce("min", x)), b.logsumexp(x)),
+    "through views": lambda b, x: b.op("sub", b.view(b.view(b.logsumexp(x), (0,)), (0, None)), b.reduce("max", x)),
+    "through an update": lambda b, x: b.op("sub", b.update(b.reduce("sum", x), b.logsumexp(x)), b.reduce("max", x)),
+    "of a tile": lambda b, x: b.reduce("sum", b.op("sub", x, b.logsumexp(x))),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(x=floats(5, 3, specials=False))
+def test_same_values_of_mild_numbers(form, x):
+    before = kernel(FORMS[form])
+    after = split_logsumexp(before)
+    assert after is not before
+    assert_same(before, after, {"X": x}, {"M": 5, "V": 3}, tolerance=2e-4)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_difference_has_a_logsumexp_left(form):
+    after = split_logsumexp(kernel(FORMS[form]))
+    for value in after.body.body:
+        if isinstance(value, ir.Pointwise) and value.op == "sub":
+            assert not any(isinstance(each, ir.Pointwise) and each.op == "lse_add" for each in value.operands)
+    assert split_logsumexp(after) is after
+
+
+def test_logits_near_1e8():
+    before = kernel(lambda b, x: b.op("sub", b.logsumexp(x), b.reduce("max", x)))
+    x = np.full((1, 4), 1e8, np.float32)
+    split = outcome(split_logsumexp(before), {"X": x}, {"M": 1, "V": 4})["Out"]
+    np.testing.assert_allclose(split, np.log(4.0), rtol=1e-6)
+    assert outcome(before, {"X": x}, {"M": 1, "V": 4})["Out"][0, 0] == 0.0
+
+
+def test_other_uses_of_a_logsumexp_stay():
+    before = kernel(lambda b, x: b.op("add", b.logsumexp(x), b.reduce("max", x)))
+    assert split_logsumexp(before) is before
+
+
+def test_an_update_that_covers_only_some_lanes_stays():
+    """`old` is active in every row of a block, the logsumexp only in those inside the tensor."""
+
+    def build(b, x):
+        old = b.broadcast(b.const(1.0), (4, 1))
+        return b.op("sub", b.update(old, b.logsumexp(x)), b.reduce("max", x))
+
+    before = kernel(build)
+    assert split_logsumexp(before) is before
+
+
+def test_values_used_elsewhere_too():
+    before = kernel(lambda b, x: (lambda lse: b.op("mul", b.op("sub", lse, b.reduce("max", x)), lse))(b.logsumexp(x)))
+    after = split_logsumexp(before)
+    check_scopes(after)
+    assert count(after, ir.Pointwise, "lse_add") == 1

@@ -1,0 +1,18 @@
+"""The passes over the tile IR, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilec.tile import ir
+from tilec.tile.passes.drop_dead import drop_dead
+from tilec.tile.passes.merge_equal import merge_equal
+from tilec.tile.passes.split_logsumexp import split_logsumexp
+
+Pass = Callable[[ir.Kernel], ir.Kernel]
+
+NORMALISE: list[Pass] = [split_logsumexp]
+"""What always runs first, before the interpreter too: they say what the program means."""
+
+PASSES: list[Pass] = [merge_equal, drop_dead]
+"""What only makes it faster."""
