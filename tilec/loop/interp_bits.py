@@ -43,6 +43,21 @@ def _i64_to_i32(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.clip(wide, -(2**31), 2**31 - 1).astype(np.int32)
 
 
+def _i8_to_i32(word: np.ndarray) -> np.ndarray:
+    """The low 8 bits of a u32 word as an i8."""
+    return np.asarray(word & np.uint32(0xFF)).astype(np.uint8).view(np.int8).astype(np.int32)
+
+
+def _f32_from_bits(word: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(word, np.uint32).view(np.float32).reshape(word.shape)
+
+
+def _order_key(x: np.ndarray) -> np.ndarray:
+    """Integers in the order of the floats; both zeros give 0."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.int32).reshape(x.shape).astype(np.int64)
+    return np.where(bits < 0, -(2**31) - bits, bits).astype(np.int32)
+
+
 BITS: dict[str, Callable[..., np.ndarray]] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
@@ -54,6 +69,9 @@ BITS: dict[str, Callable[..., np.ndarray]] = {
     "helper:bf16_to_f32": _bf16_to_f32,
     "helper:f32_to_bf16": _f32_to_bf16,
     "helper:i64_to_i32": _i64_to_i32,
+    "helper:i8_to_i32": _i8_to_i32,
+    "helper:f32_from_bits": _f32_from_bits,
+    "helper:order_key": _order_key,
 }
 """By the name in `Bits.op`: the function of the operands (of one shape)."""
 
