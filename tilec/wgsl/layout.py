@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilec.loop.ir import Dispatch, Program, UniformField
 from tilec.types import DType
@@ -26,7 +26,7 @@ class Binding:
 def bindings(program: Program) -> tuple[Binding, ...]:
     """All bindings: the uniform block as number 0 if there are fields, then the buffers of all dispatches, once each.
 
-    A buffer that any dispatch writes is read_write in all of them, because it is one binding to the host.
+    A buffer is read_write here if any dispatch writes it.
     """
     found: dict[str, Binding] = {}
     first = 1 if program.uniforms else 0
@@ -41,9 +41,16 @@ def bindings(program: Program) -> tuple[Binding, ...]:
 
 
 def dispatch_bindings(program: Program, dispatch: Dispatch) -> tuple[Binding, ...]:
-    """Those of `bindings` that one dispatch has, by number: the uniform block and the buffers that it touches."""
-    touched = {buffer.name for buffer in dispatch.buffers}
-    return tuple(binding for binding in bindings(program) if binding.kind == "uniform" or binding.name in touched)
+    """Those of `bindings` that one dispatch has, by number: the uniform block and the buffers that it touches.
+
+    Here `kind` is what this dispatch does: it may only read what another one writes.
+    """
+    touched = {buffer.name: "read_write" if buffer.writable else "read" for buffer in dispatch.buffers}
+    return tuple(
+        binding if binding.kind == "uniform" else replace(binding, kind=touched[binding.name])
+        for binding in bindings(program)
+        if binding.kind == "uniform" or binding.name in touched
+    )
 
 
 def uniform_offsets(program: Program) -> dict[str, int]:

@@ -11,10 +11,6 @@ FROM_BITS = "f32_from_bits"
 """The helper that makes a float from bits at run time: WGSL has no literal for infinities and NaN, and refuses a
 constant `bitcast` that makes one."""
 
-FROM_BITS_TEXT = f"""fn {FROM_BITS}(bits: u32) -> f32 {{
-  return bitcast<f32>(bits);
-}}"""
-
 _LARGEST = 3.4028234663852886e38
 _QUIET_NAN = 0x7FC00000
 
