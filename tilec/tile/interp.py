@@ -15,7 +15,8 @@ from tilec.ops.reference import NUMPY_DTYPES
 from tilec.tile import ir
 from tilec.tile.interp_frame import Frame
 from tilec.tile.interp_memory import Memory
-from tilec.types import DType, Extent, Symbol
+from tilec.tile.walk import walk
+from tilec.types import Atom, DType, Opaque, Symbol
 
 Trace = Callable[[ir.Value, np.ndarray], None]
 
@@ -68,38 +69,16 @@ def _blocks_at_once(kernel: ir.Kernel, integers: Mapping[str, int]) -> int:
     """How many blocks may be evaluated together: a batch of about a million lanes in the largest tile."""
     largest = 1
     for value in walk(kernel.body):
+        shape = value.type.shape if value.type is not None else ()
         lanes = 1
-        for extent in extents_of(value):
-            if any(not isinstance(atom, Symbol) or atom.kind in ("block", "loop") for atom in _leaves(extent)):
+        for extent in shape:
+            if any(_varies(atom) for atom in extent.atoms):
                 return 1
             lanes *= max(1, extent.evaluate(integers))
         largest = max(largest, lanes)
     return max(1, _LANES_AT_ONCE // largest)
 
 
-def _leaves(extent: Extent) -> list[object]:
-    return [atom for atom in extent.atoms if not hasattr(atom, "arguments")]
-
-
-def extents_of(value: ir.Value) -> tuple[Extent, ...]:
-    """The extents of a value's type."""
-    return value.type.shape if value.type is not None else ()
-
-
-def walk(region: ir.Region) -> list[ir.Value]:
-    """All instructions of a region, those of inner regions included."""
-    found: list[ir.Value] = []
-    for value in region.body:
-        found.append(value)
-        match value:
-            case ir.If():
-                inner = [value.then, value.otherwise]
-            case ir.For():
-                inner = [value.body]
-            case ir.While():
-                inner = [value.condition, value.body]
-            case _:
-                inner = []
-        for part in inner:
-            found += walk(part)
-    return found
+def _varies(atom: Atom) -> bool:
+    """Whether the atom may differ between blocks."""
+    return isinstance(atom, Opaque) or (isinstance(atom, Symbol) and atom.kind in ("block", "loop"))
