@@ -110,10 +110,31 @@ def test_one_kernel_reads_like_written_text():
 
 
 SPECIAL_FLOATS = [
-    0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 1e-6, 123456.789, 16777217.0, 1e10, 3.4028234663852886e38, -3.4028234663852886e38,
-    3.4028232e38, 1.1754943508222875e-38, 1.1754942e-38, 1e-45, -1e-45, math.inf, -math.inf, math.nan, 65504.0, 2.0**-24,
-    1e22, 8388608.5,
-]  # fmt: skip
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.1,
+    1 / 3,
+    1e-6,
+    123456.789,
+    16777217.0,
+    1e10,
+    3.4028234663852886e38,
+    -3.4028234663852886e38,
+    3.4028232e38,
+    1.1754943508222875e-38,
+    1.1754942e-38,
+    1e-45,
+    -1e-45,
+    math.inf,
+    -math.inf,
+    math.nan,
+    65504.0,
+    2.0**-24,
+    1e22,
+    8388608.5,
+]
 
 
 def test_floats_keep_their_bits(device):
@@ -162,10 +183,12 @@ HAZARDS: list[tuple[str, Expr, DType, float]] = [
     ("i32(1e30)", Op("i32", (const(F32, 1e30),), I32), I32, 2**31 - 1),
     ("clamp", Op("clamp", (const(F32, 1), const(F32, 3), const(F32, 2)), F32), F32, 2),
     ("inf + 1", Op("add", (const(F32, math.inf), const(F32, 1.0)), F32), F32, math.inf),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("value", "dtype", "expected"), [hazard[1:] for hazard in HAZARDS], ids=[h[0] for h in HAZARDS])
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"), [hazard[1:] for hazard in HAZARDS], ids=[h[0] for h in HAZARDS]
+)
 def test_constants_never_upset_a_shader_compiler(lavapipe, value, dtype, expected):
     got = evaluate(lavapipe, value, dtype)
     if expected == -1:  # x / 0 is x
@@ -384,8 +407,25 @@ def test_vectors(device):
 
 
 @pytest.mark.parametrize(
-    "name", ["target", "filter", "main", "max", "f32", "params", "local_index", "_", "__x", "a__b", "x" * 500, "9", "tëst", "*/", ""]
-)  # fmt: skip
+    "name",
+    [
+        "target",
+        "filter",
+        "main",
+        "max",
+        "f32",
+        "params",
+        "local_index",
+        "_",
+        "__x",
+        "a__b",
+        "x" * 500,
+        "9",
+        "tëst",
+        "*/",
+        "",
+    ],
+)
 def test_names_of_the_source_are_made_safe(lavapipe, name):
     source, out = Buffer(name, F32, name, False), out_buffer(F32)
     local = Local(name, F32)
@@ -462,7 +502,9 @@ def test_dispatches_share_bindings_and_keep_their_own_access():
     source = Buffer("A", F32, "A", False)
     written, seen = Buffer("scratch", F32, None, True), Buffer("scratch", U32, None, False)
     out = out_buffer(U32)
-    first = Dispatch("k", 64, ONE, count, (source, written), (), (StoreElement(written, LOCAL_INDEX, Load(source, LOCAL_INDEX)),))
+    first = Dispatch(
+        "k", 64, ONE, count, (source, written), (), (StoreElement(written, LOCAL_INDEX, Load(source, LOCAL_INDEX)),)
+    )
     second = Dispatch("k", 64, ONE, count, (seen, out), (), (StoreElement(out, LOCAL_INDEX, Load(seen, LOCAL_INDEX)),))
     one = Program("k", (first, second), (count,), ZERO, ())
     emitted = accepted(one)
