@@ -8,10 +8,11 @@ NESTING_TOO_DEEP = Row(
     label="level {level} opens here",
     hint="name the inner parts with `let`, or move them into a `fn`",
     explanation="""
-Brackets, blocks and chains of unary operators may be nested 64 levels deep.""",
+Blocks may be nested 64 levels deep inside a kernel or function, and so may, in one statement, brackets and unary
+operators.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
-  A[:] = {nested}
+  A[:] = ((((1.0))))     // and so on, with 65 of them
 }""",
     right="""
 kernel k(A: tensor<f32>[M]) {
@@ -25,7 +26,7 @@ SOURCE_TOO_LARGE = Row(
     label="",
     hint="split it into several files",
     explanation="""
-A source file may have 1 MiB (1,048,576 characters).""",
+A source may have 1 Mi (1,048,576) characters.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0
@@ -38,14 +39,15 @@ kernel k(A: tensor<f32>[M]) {
 
 EXPRESSION_TOO_LONG = Row(
     "E0503",
-    message="an expression of more than {limit} operators",
-    label="operator {limit} stands here",
+    message="an expression nests more than {limit} operators deep",
+    label="too deep here",
     hint="split it into several `let`s",
     explanation="""
-One expression may have 1,000 operators, calls and subscripts. Longer ones are surely generated: split them.""",
+Operators, calls and subscripts may nest 256 deep in one expression. A chain `a + b + c` nests to the left, so that a
+sum has 257 terms at most.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
-  A[:] = {sum}
+  A[:] = 1.0 + 1.0 + 1.0     // and so on, with 300 of them
 }""",
     right="""
 kernel k(A: tensor<f32>[M]) {
@@ -62,7 +64,7 @@ TOO_MANY_STATEMENTS = Row(
 One kernel or function may have 4,096 statements.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
-  {statements}
+  A[0] = 1.0     // and so on, with 4,097 of them
 }""",
     right="""
 kernel k(A: tensor<f32>[M]) {
@@ -79,7 +81,11 @@ EXPANSION_TOO_LARGE = Row(
 Functions are inlined. Functions that each call the next twice double with every step: twenty of them are a million
 copies.""",
     wrong="""
-{doubling}""",
+
+fn f0(x) = x + x
+fn f1(x) = f0(x) + f0(x)
+// and so on, to
+fn f20(x) = f19(x) + f19(x)""",
     right="""
 fn f(x) = x + x
 

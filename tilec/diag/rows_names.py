@@ -206,7 +206,7 @@ IMPORT_ABSOLUTE = Row(
     "E0223",
     message="an import is relative to its file, and `{path}` is absolute",
     label="absolute path",
-    hint="write the path from this file's folder: `import \"lib/my.ph\"`",
+    hint='write the path from this file\'s folder: `import "lib/my.ph"`',
     explanation="""
 Imports are relative to the importing file, so that a program means the same on every machine.""",
     wrong="""

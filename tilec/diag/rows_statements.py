@@ -260,7 +260,7 @@ NEEDS_MESSAGE = Row(
     "E0133",
     message="`{keyword}` needs a message",
     label="after the condition",
-    hint="write `{keyword} condition, \"what is wrong\"`",
+    hint='write `{keyword} condition, "what is wrong"`',
     explanation="""
 `require` and `assert` say in words what is wrong when their condition is false.""",
     wrong="""

@@ -10,7 +10,7 @@ kernel k(A: tensor<f32>[M]) {
 UNEXPECTED_TOKEN = Row(
     "E0101",
     message="expected {expected}, found {found}",
-    label="{found} does not fit here",
+    label="expected {expected}",
     hint=None,
     explanation="""
 The text does not follow the grammar at this place. The message says what may stand here.""",

@@ -5,7 +5,6 @@ lark calls them bottom-up, without recursion. What the grammar accepts beyond th
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +15,7 @@ from tilec.diag.report import Reporter
 from tilec.diag.row import Row
 from tilec.source import Source, Span
 from tilec.syntax import ast
-
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|([0-9]+(?:_[0-9]+)*)(\.[0-9]+(?:_[0-9]+)*)?([eE][+-]?[0-9]+)?")
-_LONGEST_INTEGER = 100
-"""Digits. Beyond, nothing is computed: turning digits into a number takes quadratic time."""
+from tilec.syntax.numbers import read_number
 
 
 class Builder:
@@ -81,38 +77,11 @@ class Builder:
 
     def number(self, children: list[Any]) -> ast.Number:
         token = children[0]
-        return ast.Number(self._token_span(token), self._number_value(token))
-
-    def _number_value(self, token: Any) -> int | float:
-        text = str(token)
-        match = _NUMBER.fullmatch(text)
-        if match is None:
-            self._report_number(token)
-            return 0
-        digits = text.replace("_", "")
-        if match.group(2) or match.group(3):
-            return float(digits)
-        if len(digits) > _LONGEST_INTEGER:
-            self._error(
-                catalog.INTEGER_TOO_LARGE,
-                self._token_span(token),
-                text=f"{digits[:12]}...",
-                type="u32",
-                largest=0xFFFFFFFF,
-                hint="write a float in the form `1e6`, if you mean a float",
-            )
-            return 0
-        return int(digits, 16 if digits.startswith("0x") else 10)
-
-    def _report_number(self, token: Any) -> None:
-        text = str(token)
         span = self._token_span(token)
-        if re.fullmatch(r"\.[0-9]+([eE][+-]?[0-9]+)?", text):
-            self._error(catalog.NUMBER_NEEDS_DIGIT, span, text=text, fixed=f"0{text}")
-        elif re.fullmatch(r"[0-9][0-9_]*\.([eE][+-]?[0-9]+)?", text):
-            self._error(catalog.NUMBER_NEEDS_DIGIT, span, text=text, fixed=text.replace(".", ".0"))
-        else:
-            self._error(catalog.BAD_NUMBER, span, text=text, hint=_number_hint(text))
+        value = read_number(str(token), span, self._reporter)
+        if value is None:
+            self.failed = True
+        return ast.Number(span, value or 0)
 
     def true(self, children: list[Any]) -> ast.Bool:
         return ast.Bool(self._token_span(children[0]), True)
@@ -275,7 +244,7 @@ class Builder:
         if type(iterable) is not ast.Call or iterable.function != "range":
             self._error(catalog.FOR_NEEDS_RANGE, iterable.span, text=_shortened(iterable.span.text))
         elif not 2 <= len(iterable.arguments) <= 3:
-            problem = f"takes 2 or 3 arguments, and {len(iterable.arguments)} given"
+            problem = f"takes 2 or 3 arguments, and {len(iterable.arguments)} is given"
             self._error(catalog.RANGE_MISUSE, iterable.span, problem=problem)
         elif any(argument.name is not None for argument in iterable.arguments):
             self._error(catalog.RANGE_MISUSE, iterable.span, problem="takes no named arguments")
@@ -380,23 +349,6 @@ def _shortened(text: str) -> str:
     """One line of at most 60 characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= 60 else f"{flat[:57]}..."
-
-
-def _number_hint(text: str) -> str | None:
-    if ".." in text:
-        start, _, stop = text.partition("..")
-        return f"a loop counts with `range({start}, {stop.lstrip('.') or 'n'})`"
-    suffixed = re.fullmatch(r"([0-9][0-9_]*(?:\.[0-9]+)?)([A-Za-z]+[0-9]*)", text)
-    if suffixed:
-        digits, suffix = suffixed.groups()
-        if suffix in ("f", "F", "f32", "f16", "h", "d"):
-            return f"write `{digits}`" if "." in digits else f"write `{digits}.0`"
-        if suffix in ("u", "U", "u32"):
-            return f"write `u32({digits})`"
-        if suffix in ("i", "l", "L", "i32"):
-            return f"write `{digits}`"
-        return "a name cannot begin with a digit"
-    return None
 
 
 BUILDER = Builder()

@@ -23,9 +23,7 @@ def check_item(item: ast.Kernel | ast.Function, reporter: Reporter) -> bool:
         statement, in_loop = pending.pop()
         count += 1
         if count > MAXIMUM_STATEMENTS:
-            reporter.error(
-                catalog.TOO_MANY_STATEMENTS, statement.span, name=item.name.name, limit=MAXIMUM_STATEMENTS
-            )
+            reporter.error(catalog.TOO_MANY_STATEMENTS, statement.span, name=item.name.name, limit=MAXIMUM_STATEMENTS)
             return False
         found |= _check_statement(item, statement, in_loop, reporter)
         pending.extend(_inner(statement, in_loop))

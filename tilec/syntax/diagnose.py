@@ -18,8 +18,10 @@ from tilec.syntax.layout import INFIX
 from tilec.syntax.lexer import KEYWORD_TERMINALS
 from tilec.syntax.words import describe, foreign_fix, place
 
-_STARTS_STATEMENT = frozenset("LET VAR IF FOR WHILE RETURN BREAK CONTINUE REQUIRE ASSERT PRINT NAME".split())
-_ENDS_OPERAND = frozenset("NAME NUMBER STRING TRUE FALSE RPAR RSQB".split())
+_STARTS_STATEMENT = frozenset(
+    ["LET", "VAR", "IF", "FOR", "WHILE", "RETURN", "BREAK", "CONTINUE", "REQUIRE", "ASSERT", "PRINT", "NAME"]
+)
+_ENDS_OPERAND = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "RPAR", "RSQB"])
 _HEADERS = {"IF": "if", "ELSE": "else", "FOR": "for", "WHILE": "while", "FN": "fn", "KERNEL": "kernel"}
 _WORDS = {"and": "`&&`", "or": "`||`", "not": "`!`", "elif": "`else if`", "elseif": "`else if`", "is": "`==`"}
 ITEM_WORDS = {"def": "`fn`", "function": "`fn`", "func": "`fn`", "fun": "`fn`", "proc": "`fn`", "use": "`import`"}

@@ -6,60 +6,43 @@ in one piece need not touch another. Nothing here recurses: any depth is seen, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from lark import Token
 
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.diag.row import Row
 from tilec.source import Source, Span
+from tilec.syntax.pieces import Block, Frame, Line
 from tilec.syntax.words import report_stray_token
 
 MAXIMUM_DEPTH = 64
 """Levels of nesting: of blocks inside an item's own, and in one statement of brackets and unary operators."""
 
-INFIX = frozenset("OR AND COMPARE LESS MORE PLUS MINUS STAR SLASH PERCENT".split())
+INFIX = frozenset(["OR", "AND", "COMPARE", "LESS", "MORE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
 _CONTINUES = INFIX | {"COMMA", "EQUAL", "ASSIGN", "ELSE", "BANG"}
 _OPERATORS_AT_LINE_START = (INFIX | {"EQUAL", "ASSIGN", "DOT", "COMMA"}) - {"BANG"}
 # At the start of a line these end brackets that were left open.
-_STARTS_LINE = frozenset("LET VAR IF FOR WHILE RETURN BREAK CONTINUE REQUIRE ASSERT PRINT FN KERNEL IMPORT".split())
-_ITEMS = frozenset("KERNEL FN IMPORT CONST AT".split())
-_TAKES_BLOCK = frozenset("KERNEL FN IF ELSE FOR WHILE AT".split())
+_STARTS_LINE = frozenset(
+    [
+        "LET",
+        "VAR",
+        "IF",
+        "FOR",
+        "WHILE",
+        "RETURN",
+        "BREAK",
+        "CONTINUE",
+        "REQUIRE",
+        "ASSERT",
+        "PRINT",
+        "FN",
+        "KERNEL",
+        "IMPORT",
+    ]
+)
+_TAKES_BLOCK = frozenset(["KERNEL", "FN", "IF", "ELSE", "FOR", "WHILE", "AT"])
 _CLOSING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 _OPENER_OF = {"RPAR": "LPAR", "RSQB": "LSQB"}
-
-
-@dataclass(slots=True, eq=False)
-class Line:
-    """One item or statement: its tokens, with one BLOCK token for each block in `blocks`.
-
-    `broken`: something in it has been reported, and it is not parsed.
-    """
-
-    tokens: list[Token] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    broken: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Block:
-    """The statements between braces. `end` lies behind the closing brace."""
-
-    start: int
-    end: int = 0
-    lines: list[Line] = field(default_factory=list)
-
-
-@dataclass(slots=True, eq=False)
-class _Frame:
-    """An open bracket, with what it interrupts."""
-
-    opener: Token
-    depth: int
-    fills: int
-    line: Line
-    block: Block
 
 
 class Layout:
@@ -73,7 +56,7 @@ class Layout:
         self._reporter = reporter
         self._block = self.top
         self._line = Line()
-        self._frames: list[_Frame] = []
+        self._frames: list[Frame] = []
         self._depth = 0
         self._block_depth = 0
         self._deep_at: int | None = None
@@ -103,7 +86,9 @@ class Layout:
         self._handlers.update(dict.fromkeys(_STARTS_LINE, self._word))
         self._handlers.update(dict.fromkeys(("KERNEL", "FN", "IMPORT"), self._item_word))
         self._handlers.update(dict.fromkeys(_OPERATORS_AT_LINE_START, self._operator))
-        self._handlers.update(dict.fromkeys(("FOREIGN", "BLOCK_COMMENT", "UNCLOSED_STRING", "BAD_CHARACTER"), self._stray))
+        self._handlers.update(
+            dict.fromkeys(("FOREIGN", "BLOCK_COMMENT", "UNCLOSED_STRING", "BAD_CHARACTER"), self._stray)
+        )
 
     def run(self, tokens: list[Token]) -> None:
         """Reads all tokens. What is wrong with brackets and lines is reported."""
@@ -241,11 +226,11 @@ class Layout:
         else:
             inner = self._depth + self._prefix_depth() + 1
             self._check_depth(token, inner)
-        self._frames.append(_Frame(token, self._depth, self._fills, self._line, self._block))
+        self._frames.append(Frame(token, self._depth, self._fills, self._line, self._block))
         self._depth = inner
         self._fills = 0
 
-    def _pop_frame(self) -> _Frame:
+    def _pop_frame(self) -> Frame:
         frame = self._frames.pop()
         self._depth = frame.depth
         self._fills = frame.fills
@@ -395,9 +380,7 @@ class Layout:
 
     def _lose_docs(self) -> None:
         first, last = self._pending_docs[0], self._pending_docs[-1]
-        self._reporter.warning(
-            catalog.DOC_ON_NOTHING, Span(self._source, first.start_pos or 0, last.end_pos or 0)
-        )
+        self._reporter.warning(catalog.DOC_ON_NOTHING, Span(self._source, first.start_pos or 0, last.end_pos or 0))
         self._pending_docs.clear()
 
     # --- places ---

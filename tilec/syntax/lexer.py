@@ -13,7 +13,28 @@ from lark.utils import TextSlice
 from tilec.source import Source
 
 KEYWORDS = frozenset(
-    "kernel fn let var const import if else for in while break continue return true false require assert print new".split()
+    [
+        "kernel",
+        "fn",
+        "let",
+        "var",
+        "const",
+        "import",
+        "if",
+        "else",
+        "for",
+        "in",
+        "while",
+        "break",
+        "continue",
+        "return",
+        "true",
+        "false",
+        "require",
+        "assert",
+        "print",
+        "new",
+    ]
 )
 KEYWORD_TERMINALS = frozenset(word.upper() for word in KEYWORDS)
 START_RULES = ("item", "statement", "layout")

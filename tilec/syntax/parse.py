@@ -15,8 +15,9 @@ from tilec.syntax import ast
 from tilec.syntax.build import BUILDER
 from tilec.syntax.checks import MAXIMUM_EXPRESSION_DEPTH, check_item, too_deep
 from tilec.syntax.diagnose import Fault, diagnose, report_statement_outside
-from tilec.syntax.layout import INFIX, Block, Layout, Line
+from tilec.syntax.layout import INFIX, Layout
 from tilec.syntax.lexer import LOCK, parser, tokenize
+from tilec.syntax.pieces import Block, Line
 
 MAXIMUM_SIZE = 1 << 20
 """Characters of one source."""
@@ -30,7 +31,7 @@ def parse(source: Source, reporter: Reporter) -> ast.File:
 
 
 def parse_item(source: Source, start: int, end: int, reporter: Reporter) -> ast.Item | None:
-    """Parses the one item that lies between two offsets of a source (see index.py); spans count from the file's start."""
+    """Parses the one item between two offsets of a source (see index.py). Spans count from the file's start."""
     items = _parse_range(source, start, end, reporter).items
     return items[0] if items else None
 
@@ -137,9 +138,7 @@ def _parse_statement(line: Line, source: Source, reporter: Reporter) -> ast.Stat
         return None
     first = line.tokens[0]
     if first.type in _ITEM_STARTS or first.type == "AT":
-        reporter.error(
-            catalog.ITEM_INSIDE, Span(source, first.start_pos or 0, first.end_pos or 0), keyword=str(first)
-        )
+        reporter.error(catalog.ITEM_INSIDE, Span(source, first.start_pos or 0, first.end_pos or 0), keyword=str(first))
         return None
     return _parse_tokens("statement", line, source, reporter)
 
@@ -151,9 +150,9 @@ def _parse_tokens(rule: str, line: Line, source: Source, reporter: Reporter) -> 
     feed = parser().parse_interactive(start=rule).parser_state.feed_token
     index = 0
     try:
-        for index, token in enumerate(tokens):
+        for token in tokens:
             feed(token)
-        index = len(tokens)
+            index += 1
         node = feed(Token("$END", "", tokens[-1].end_pos), True)
     except UnexpectedToken:
         accepts = _accepted(rule, tokens[:index])

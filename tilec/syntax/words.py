@@ -86,9 +86,7 @@ def report_stray_token(reporter: Reporter, source: Source, token: Token) -> None
     elif token.type == "UNCLOSED_STRING":
         reporter.error(catalog.UNCLOSED_STRING, span)
     else:
-        reporter.error(
-            catalog.BAD_CHARACTER, span, character=_name_character(token[0]), hint=_character_hint(token[0])
-        )
+        reporter.error(catalog.BAD_CHARACTER, span, character=_name_character(token[0]), hint=_character_hint(token[0]))
 
 
 def _name_character(character: str) -> str:
