@@ -1,0 +1,260 @@
+"""Diagnostics as text with source lines and carets, as JSON, and the long form of a code."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilec.diag.catalog import IDENTIFIERS, ROWS
+from tilec.diag.report import Diagnostic, outermost
+from tilec.source import Source, Span
+
+_TAB = 4
+_WIDEST = 160
+"""Columns of a source line that are shown; of a longer one, the part around the caret."""
+_MOST_LINES = 4
+"""Lines of a long span that are shown: the first ones and the last."""
+
+_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;34m", "hint": "\x1b[1;36m"}
+_BOLD = "\x1b[1m"
+_RESET = "\x1b[0m"
+
+
+class _Paint:
+    """Wraps text in terminal colours, or leaves it."""
+
+    def __init__(self, color: bool) -> None:
+        self._color = color
+
+    def __call__(self, text: str, code: str) -> str:
+        return f"{code}{text}{_RESET}" if self._color and text else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A span to be shown, with what stands beside its carets, and `^` or `-`."""
+
+    span: Span
+    label: str
+    mark: str
+    kind: str
+    heading: str
+
+
+def render(diagnostic: Diagnostic, color: bool = False) -> str:
+    """The diagnostic as several lines of text, without a newline at the end."""
+    paint = _Paint(color)
+    severity = paint(f"{diagnostic.severity}[{diagnostic.code}]", _COLOURS[diagnostic.severity])
+    lines = [f"{severity}{paint(f': {diagnostic.message}', _BOLD)}"]
+    places = _places(diagnostic)
+    margin = max((_margin(place.span) for place in places), default=1)
+    for place in places:
+        lines += _show(place, margin, paint)
+    if diagnostic.hint:
+        lines += [f"{' ' * margin} {paint('|', _COLOURS['note'])}"] if places else []
+        lines.append(
+            f"{' ' * margin} {paint('=', _COLOURS['note'])} {paint('hint', _COLOURS['hint'])}: {diagnostic.hint}"
+        )
+    return "\n".join(lines)
+
+
+def render_all(diagnostics: Sequence[object], color: bool = False) -> str:
+    """All diagnostics, separated by empty lines, and a line that counts them."""
+    texts = [render(item, color) if isinstance(item, Diagnostic) else str(item) for item in diagnostics]
+    counts = summary(diagnostics)
+    return "\n\n".join([*texts, counts] if counts else texts)
+
+
+def summary(diagnostics: Sequence[object]) -> str:
+    """`2 errors, 1 warning`; empty for none."""
+    errors = sum(getattr(item, "severity", "error") == "error" for item in diagnostics)
+    warnings = len(diagnostics) - errors
+    words = [
+        f"{count} {word}{'s' if count > 1 else ''}"
+        for count, word in ((errors, "error"), (warnings, "warning"))
+        if count
+    ]
+    return ", ".join(words)
+
+
+def to_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """The diagnostic as plain data. Lines and columns count from 1, offsets from 0, all in characters."""
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "label": diagnostic.label,
+        **_json_place(outermost(diagnostic.span)),
+        "through": [_json_place(span) for span in _way_down(diagnostic.span)[1:]],
+        "notes": [{"message": text, **_json_place(outermost(span))} for span, text in diagnostic.notes],
+        "hint": diagnostic.hint,
+    }
+
+
+def explain(code: str) -> str:
+    """The long form of a code (`E0312`, or `SHAPE_MISMATCH`) as Markdown. KeyError for an unknown one."""
+    name = code.strip().upper().replace("-", "_")
+    row = ROWS.get(name) or IDENTIFIERS[name]
+    identifier = next(key for key, value in IDENTIFIERS.items() if value is row)
+    title = row.message.replace("{{", "{").replace("}}", "}")
+    return "\n".join(
+        [
+            f"## {row.code}: {identifier.lower().replace('_', ' ')}",
+            "",
+            f"*{row.severity}: {title}*",
+            "",
+            row.explanation.strip(),
+            "",
+            "Wrong:",
+            "",
+            f"```ph\n{row.wrong.strip()}\n```",
+            "",
+            "Right:",
+            "",
+            f"```ph\n{row.right.strip()}\n```",
+            "",
+        ]
+    )
+
+
+def errors_page() -> str:
+    """The text of `docs/errors.md`."""
+    head = [
+        "# Diagnostics",
+        "",
+        "Generated from the catalog (`tilec/diag`) by `python -m tilec.diag.page`; `tilec explain CODE` prints one.",
+        "Codes that begin with E are errors, those with W warnings; 01 is syntax, 02 names, 03 types and shapes,",
+        "04 the grid and races between blocks, 05 limits. A failure inside the compiler has no code.",
+        "",
+    ]
+    return "\n".join(head) + "\n" + "\n".join(explain(code) for code in ROWS)
+
+
+# --- places ---
+
+
+def _way_down(span: Span) -> list[Span]:
+    """From the user's own text down through inlined calls to the place itself."""
+    way = [span]
+    while way[-1].via is not None:
+        way.append(way[-1].via)
+    return way[::-1]
+
+
+def _places(diagnostic: Diagnostic) -> list[_Place]:
+    way = _way_down(diagnostic.span)
+    color = diagnostic.severity
+    first_label = diagnostic.label if len(way) == 1 else "in this call"
+    places = [_Place(way[0], first_label, "^", color, "")]
+    for depth, span in enumerate(way[1:], 1):
+        inside = f"in `{_function_name(way[depth - 1])}`, called there"
+        last = depth == len(way) - 1
+        places.append(_Place(span, diagnostic.label if last else "in this call", "^" if last else "-", color, inside))
+    for span, text in diagnostic.notes:
+        places.append(_Place(outermost(span), text, "-", "note", ""))
+    return [place for place in places if place.span.source.text or place.span.source.name]
+
+
+def _function_name(call: Span) -> str:
+    """The function of a call's span."""
+    name = call.text.partition("(")[0].strip()
+    return name if name.isidentifier() else "the function"
+
+
+def _json_place(span: Span) -> dict[str, object]:
+    source = span.source
+    line, column = source.line_column(span.start)
+    end_line, end_column = source.line_column(max(span.end, span.start))
+    return {
+        "file": source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "start": span.start,
+        "end": span.end,
+    }
+
+
+def _margin(span: Span) -> int:
+    """Digits of the largest line number that is shown."""
+    return len(str(span.source.line_column(max(span.start, span.end - 1))[0]))
+
+
+def _show(place: _Place, margin: int, paint: _Paint) -> list[str]:
+    """`--> file:line:column` and the source lines with the span underlined."""
+    span = place.span
+    source = span.source
+    blue = _COLOURS["note"]
+    line, column = source.line_column(span.start)
+    arrow = "-->" if place.mark == "^" and not place.heading else ":::"
+    lines = [f"{' ' * margin}{paint(arrow, blue)} {source.name}:{line}:{column}"]
+    if place.heading:
+        lines[0] += f" ({place.heading})"
+    if not source.text:
+        return lines
+    bar = paint("|", blue)
+    lines.append(f"{' ' * margin} {bar}")
+    last_line = source.line_column(max(span.start, span.end - 1))[0]
+    shown = list(range(line, last_line + 1))
+    if len(shown) > _MOST_LINES:
+        shown = [*shown[: _MOST_LINES - 2], 0, shown[-1]]
+    for number in shown:
+        if number == 0:
+            lines.append(f"{paint('...', blue)}")
+            continue
+        text, start, width = _underlined(source, number, span)
+        mark = place.mark * width
+        label = f" {place.label}" if place.label and number == last_line else ""
+        lines.append(f"{paint(str(number).rjust(margin), blue)} {bar} {text}".rstrip())
+        if width:
+            lines.append(f"{' ' * margin} {bar} {' ' * start}{paint(f'{mark}{label}', _COLOURS[place.kind])}")
+    return lines
+
+
+def _underlined(source: Source, number: int, span: Span) -> tuple[str, int, int]:
+    """A source line as shown, the column at which its underlining begins, and how wide it is (at least 1)."""
+    raw = source.line_text(number)
+    line_start = source.line_starts[number - 1]
+    indent = len(raw) - len(raw.lstrip())
+    first = min(max(span.start - line_start, 0), len(raw))
+    if span.start < line_start:
+        first = indent
+    stop = min(max(span.end - line_start, 0), len(raw))
+    before = _display(raw[:first])
+    marked = _display(raw[first:stop])
+    text = before + marked + _display(raw[max(first, stop) :])
+    start = _width(before)
+    if span.start < line_start and not marked:
+        return _clip(text, start, 0)
+    return _clip(text, start, max(_width(marked), 1))
+
+
+def _clip(text: str, start: int, width: int) -> tuple[str, int, int]:
+    """Cuts a very long line to the part around its underlining."""
+    if _width(text) <= _WIDEST:
+        return text, start, width
+    cut = max(0, start - _WIDEST // 2)
+    head = "..." if cut else ""
+    clipped = head + text[cut : cut + _WIDEST]
+    tail = "..." if cut + _WIDEST < len(text) else ""
+    return clipped + tail, start - cut + len(head), min(width, _WIDEST - (start - cut))
+
+
+def _display(text: str) -> str:
+    """Tabs become spaces, and what a terminal would not print becomes U+FFFD."""
+    shown = text.replace("\t", " " * _TAB)
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return "".join(character if character.isprintable() else "\ufffd" for character in shown)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
