@@ -53,7 +53,7 @@ def _ceildiv(x: Array, y: Array) -> Array:
 
 
 def _rem(x: Array, y: Array) -> Array:
-    if x.dtype == np.float32:
+    if x.dtype.kind == "f":
         return np.fmod(x, y)
     if x.dtype == np.uint32:
         return np.where(y == 0, np.uint32(0), x % np.where(y == 0, np.uint32(1), y))
@@ -104,9 +104,27 @@ def bf16_from_bits(bits: Array) -> Array:
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
-def _fma(x: Array, y: Array, z: Array) -> Array:
-    return (x.astype(np.float64) * y.astype(np.float64) + z.astype(np.float64)).astype(np.float32)
-
+WIDE: dict[str, Callable[..., Array]] = {
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log1p": np.log1p,
+    "logaddexp": np.logaddexp,
+    "pow": np.power,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "erf": _erf,
+    "exp_fast": np.exp,
+    "fma": lambda x, y, z: x * y + z,
+}
+"""Rows computed in float64 and rounded once: the functions of float64."""
 
 REFERENCE: dict[str, Callable[..., Array]] = {
     "add": np.add,
@@ -135,28 +153,11 @@ REFERENCE: dict[str, Callable[..., Array]] = {
     "round": np.rint,
     "trunc": np.trunc,
     "where": np.where,
-    "fma": _fma,
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
     "div": _div,
     "ceildiv": _ceildiv,
-    "sqrt": _wide(np.sqrt),
-    "rsqrt": _wide(lambda x: 1.0 / np.sqrt(x)),
-    "exp": _wide(np.exp),
-    "exp2": _wide(np.exp2),
-    "expm1": _wide(np.expm1),
-    "log": _wide(np.log),
-    "log2": _wide(np.log2),
-    "log1p": _wide(np.log1p),
-    "logaddexp": _wide(np.logaddexp),
-    "pow": _wide(np.power),
-    "sin": _wide(np.sin),
-    "cos": _wide(np.cos),
-    "tanh": _wide(np.tanh),
-    "sigmoid": _wide(_sigmoid),
-    "softplus": _wide(_softplus),
-    "erf": _wide(_erf),
     "f32": lambda x: x.astype(np.float32),
     "i32": _to_integer(np.int32),
     "u32": _to_integer(np.uint32),
@@ -166,7 +167,7 @@ REFERENCE: dict[str, Callable[..., Array]] = {
     "lse_add": np.add,
     "max_fast": np.maximum,
     "min_fast": np.minimum,
-    "exp_fast": _wide(np.exp),
+    **{name: _wide(function) for name, function in WIDE.items()},
 }
 """By row name: the function of the converted operands."""
 
