@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tilec.tile import interp, ir
-from tilec.tile.walk import carried_of, opaque_of, operands_of, regions_of, walk
+from tilec.tile import interp
+from tilec.tile.verify import verify
+from tilec.tile.walk import walk
 
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 3.25, 80.0, -80.0, 1e4, 1e8, -1e30, np.inf, -np.inf, np.nan]
 
@@ -18,32 +19,6 @@ def floats(*shape, specials=True):
     if specials:
         element = element | st.sampled_from(SPECIALS)
     return st.lists(element, min_size=count, max_size=count).map(lambda flat: np.array(flat, np.float32).reshape(shape))
-
-
-def check_scopes(kernel):
-    """Every value that is used stands before its use, in a region around it."""
-
-    def check(region, known):
-        known = set(known)
-        for value in region.body:
-            for used in (*operands_of(value), *opaque_of(value)):
-                assert used.number in known, f"{type(value).__name__} uses %{used.number}, which is not in scope"
-            if isinstance(value, ir.Result):
-                assert value.index < outputs(value.producer)
-            inner = known | {argument.number for argument in carried_of(value)}
-            if isinstance(value, ir.For):
-                inner.add(value.index.number)
-            for nested in regions_of(value):
-                check(nested, inner)
-            known.add(value.number)
-        for value in region.yields:
-            assert value.number in known, f"yields %{value.number}, which is not in scope"
-
-    check(kernel.body, set())
-
-
-def outputs(control):
-    return len(control.then.yields) if isinstance(control, ir.If) else len(control.carried)
 
 
 def count(kernel, kind, op=None):
@@ -60,7 +35,7 @@ def assert_same(before, after, tensors, dims, scalars=None, *, tolerance=0.0, re
 
     `refines`: where the first gives NaN or an infinity, the second may give a number.
     """
-    check_scopes(after)
+    verify(after)
     expected, actual = outcome(before, tensors, dims, scalars), outcome(after, tensors, dims, scalars)
     assert expected.keys() == actual.keys()
     for name, wanted in expected.items():

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.passes.checks import assert_same, check_scopes, count
+from tests.passes.checks import assert_same, count
 from tests.tile.build import Builder, dim
 from tilec.tile import ir
 from tilec.tile.passes.drop_dead import drop_dead
+from tilec.tile.verify import verify
 from tilec.types import DType, Extent, Opaque
 
 
@@ -97,7 +98,7 @@ def test_loops_and_branches_without_a_purpose_go():
     b.repeat([1.0], lambda a: b.op("lt", a, 3.0), lambda a: [b.op("add", a, 1.0)])
     whole(b, x)
     after = drop_dead(b.kernel())
-    check_scopes(after)
+    verify(after)
     assert count(after, ir.For) == count(after, ir.If) == count(after, ir.While) == 0
 
 

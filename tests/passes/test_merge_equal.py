@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from tests.passes.checks import assert_same, check_scopes, count, floats
+from tests.passes.checks import assert_same, count, floats
 from tests.tile.build import Builder, dim
 from tilec.tile import ir
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.passes.merge_equal import merge_equal
+from tilec.tile.verify import verify
 from tilec.types import DType, Extent, Opaque
 
 DIMS = {"N": 5}
@@ -130,7 +131,7 @@ def test_values_of_one_branch_are_not_known_in_the_other():
     store(b, b.op("add", chosen, b.op("exp", x)))
     before = b.kernel()
     after = merge_equal(before)
-    check_scopes(after)
+    verify(after)
     assert count(after, ir.Pointwise, "exp") == 3
 
 

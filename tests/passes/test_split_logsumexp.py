@@ -4,37 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.passes.checks import assert_same, check_scopes, count, floats, outcome
-from tests.tile.build import Builder, dim
+from tests.passes.checks import assert_same, count, floats, outcome
+from tests.passes.kernels import row_kernel
 from tilec.tile import ir
 from tilec.tile.passes.split_logsumexp import split_logsumexp
-from tilec.types import DType
-
-
-def kernel(build, rows=4):
-    """Rows of X[M, V] through `build`, one value a row into Out[M, 1], in blocks of `rows` (the last one ragged)."""
-    b = Builder()
-    b.tensor("X", DType.F32, ["M", "V"])
-    b.tensor("Out", DType.F32, ["M", 1], access="out")
-    start = b.op("mul", b.block(), rows)
-    starts = [b_extent(rows)]
-    x = b.load("X", b.span(start, rows), b.span(0, dim("V")), starts=starts)
-    b.store("Out", build(b, x), b.span(start, rows), b.span(0, 1), starts=starts)
-    return b.kernel((_blocks(rows), 1, 1))
-
-
-def b_extent(rows):
-    from tilec.tile.affine import BLOCK_SYMBOLS
-    from tilec.types import Extent
-
-    return Extent.of(BLOCK_SYMBOLS[0]) * rows
-
-
-def _blocks(rows):
-    from tilec.types import Extent, apply
-
-    return apply("ceildiv", dim("M"), Extent.of(rows))
-
+from tilec.tile.verify import verify
 
 FORMS = {
     "on the left": lambda b, x: b.op("sub", b.logsumexp(x), b.reduce("sum", x)),
@@ -50,7 +24,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 @given(x=floats(5, 3, specials=False))
 def test_same_values_of_mild_numbers(form, x):
-    before = kernel(FORMS[form])
+    before = row_kernel(FORMS[form])
     after = split_logsumexp(before)
     assert after is not before
     assert_same(before, after, {"X": x}, {"M": 5, "V": 3}, tolerance=2e-4)
@@ -58,7 +32,7 @@ def test_same_values_of_mild_numbers(form, x):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_difference_has_a_logsumexp_left(form):
-    after = split_logsumexp(kernel(FORMS[form]))
+    after = split_logsumexp(row_kernel(FORMS[form]))
     for value in after.body.body:
         if isinstance(value, ir.Pointwise) and value.op == "sub":
             assert not any(isinstance(each, ir.Pointwise) and each.op == "lse_add" for each in value.operands)
@@ -66,7 +40,7 @@ def test_no_difference_has_a_logsumexp_left(form):
 
 
 def test_logits_near_1e8():
-    before = kernel(lambda b, x: b.op("sub", b.logsumexp(x), b.reduce("max", x)))
+    before = row_kernel(lambda b, x: b.op("sub", b.logsumexp(x), b.reduce("max", x)))
     x = np.full((1, 4), 1e8, np.float32)
     split = outcome(split_logsumexp(before), {"X": x}, {"M": 1, "V": 4})["Out"]
     np.testing.assert_allclose(split, np.log(4.0), rtol=1e-6)
@@ -74,7 +48,7 @@ def test_logits_near_1e8():
 
 
 def test_other_uses_of_a_logsumexp_stay():
-    before = kernel(lambda b, x: b.op("add", b.logsumexp(x), b.reduce("max", x)))
+    before = row_kernel(lambda b, x: b.op("add", b.logsumexp(x), b.reduce("max", x)))
     assert split_logsumexp(before) is before
 
 
@@ -85,12 +59,14 @@ def test_an_update_that_covers_only_some_lanes_stays():
         old = b.broadcast(b.const(1.0), (4, 1))
         return b.op("sub", b.update(old, b.logsumexp(x)), b.reduce("max", x))
 
-    before = kernel(build)
+    before = row_kernel(build)
     assert split_logsumexp(before) is before
 
 
 def test_values_used_elsewhere_too():
-    before = kernel(lambda b, x: (lambda lse: b.op("mul", b.op("sub", lse, b.reduce("max", x)), lse))(b.logsumexp(x)))
+    before = row_kernel(
+        lambda b, x: (lambda lse: b.op("mul", b.op("sub", lse, b.reduce("max", x)), lse))(b.logsumexp(x))
+    )
     after = split_logsumexp(before)
-    check_scopes(after)
+    verify(after)
     assert count(after, ir.Pointwise, "lse_add") == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from tilec.errors import InternalError
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
 from tilec.tile.walk import opaque_of
@@ -100,8 +101,9 @@ class Rewriter:
         if isinstance(new, Dropped):
             return
         if new is None:
-            self._bodies[-1].append(rebuilt)
-            new = rebuilt
+            new = self.append(rebuilt)
+        elif new.type != rebuilt.type:
+            raise InternalError("a rewrite", f"%{value.number} of {rebuilt.type} is replaced by one of {new.type}")
         if new is not value:
             self._replacements[value.number] = new
         if new is not rebuilt:
