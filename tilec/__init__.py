@@ -1,3 +1,53 @@
-"""tilec: a compiler for a small tile language, `.ph` in, WGSL out."""
+"""tilec: a compiler for a small tile language, `.ph` in, WGSL out.
+
+>>> import tilec
+>>> m = tilec.compile(source="kernel double(A: tensor<f32>[N], B: tensor<f32>[N]) { B[:] = A[:] * 2.0 }")
+>>> m.double([1.0, 2.0], device="numpy").B
+array([2., 4.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tilec.errors import ArrayError, CompileError, DeviceError, TilecError
+
+if TYPE_CHECKING:
+    from tilec.runtime.arrays import DeviceArray
+    from tilec.runtime.device import Device, DeviceInfo, device, devices
+    from tilec.runtime.kernel import CompileWarning, Kernel, Module, Result, compile
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "ArrayError", "CompileError", "CompileWarning", "Device", "DeviceArray", "DeviceError", "DeviceInfo", "Kernel",
+    "Module", "Result", "TilecError", "__version__", "compile", "device", "devices",
+]  # fmt: skip
+
+# Importing tilec is cheap: the compiler, NumPy and wgpu load when they are first used.
+_HOMES = {
+    "CompileWarning": "tilec.runtime.kernel",
+    "Device": "tilec.runtime.device",
+    "DeviceArray": "tilec.runtime.arrays",
+    "DeviceInfo": "tilec.runtime.device",
+    "Kernel": "tilec.runtime.kernel",
+    "Module": "tilec.runtime.kernel",
+    "Result": "tilec.runtime.kernel",
+    "compile": "tilec.runtime.kernel",
+    "device": "tilec.runtime.device",
+    "devices": "tilec.runtime.device",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tilec' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

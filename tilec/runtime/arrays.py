@@ -257,6 +257,11 @@ class DeviceArray:
         return f"<DeviceArray {self.dtype}[{', '.join(map(str, self.shape))}] on {self.device.name}>"
 
 
+def shape_text(shape: Sequence[int]) -> str:
+    """A shape as messages show it: `[64, 512]`."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
 def size_of(shape: Sequence[int]) -> int:
     """How many elements an array of that shape has."""
     size = 1

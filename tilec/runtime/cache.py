@@ -1,0 +1,108 @@
+"""What is kept between launches, in memory: bounded dictionaries, and the variants of a kernel by their guards."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from tilec.driver import Compiled, compile_built
+from tilec.options import Options
+from tilec.tile.ir import Kernel
+from tilec.types import Extent, apply
+
+V = TypeVar("V")
+
+
+class Kept(Generic[V]):
+    """A dictionary that forgets what was used longest ago."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> V | None:
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            return value
+
+    def put(self, key: Hashable, value: V) -> V:
+        """Keeps the value and returns it; one that another thread kept first wins."""
+        with self._lock:
+            value = self._values.setdefault(key, value)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+            return value
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _integer_function(name: str) -> Callable[..., int | None]:
+    return lambda *arguments: apply(name, *map(Extent.of, arguments)).constant
+
+
+_FUNCTIONS = {name: _integer_function(name) for name in ("ceildiv", "div", "mod", "min", "max")}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\()?")
+
+
+def guard_test(guards: Sequence[str]) -> Callable[[Mapping[str, int]], bool]:
+    """Whether values of dims meet all guards, as a function of them; guards are texts that `Facts` wrote."""
+    tests = " and ".join(f"({guard.replace('&&', ' and ')})" for guard in guards) or "True"
+    names: list[str] = []
+
+    def quoted(match: re.Match[str]) -> str:
+        word = match.group()
+        if word == "and" or match.group(1):
+            return word
+        # A dim may be called by any name, also by one that Python reserves.
+        names.append(word)
+        return f"dims[{word!r}]"
+
+    code = compile(_NAME.sub(quoted, tests), "<guards>", "eval")
+
+    def holds(dims: Mapping[str, int]) -> bool:
+        # `%` is Python's here: guards only ask whether it is 0, where both agree.
+        return bool(eval(code, {"__builtins__": {}, **_FUNCTIONS}, {"dims": dims}))
+
+    return holds
+
+
+class Variants:
+    """A normalised tile kernel and what it was compiled to so far, one variant per set of guards and options."""
+
+    _most = 64
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._variants: dict[Options, list[tuple[Callable[[Mapping[str, int]], bool], Compiled]]] = {}
+        self._lock = threading.RLock()
+
+    def for_dims(self, dims: Mapping[str, int], options: Options) -> Compiled:
+        """The variant that is right for these dims, compiled now if there is none yet."""
+        with self._lock:
+            known = self._variants.setdefault(options, [])
+            for place, (holds, compiled) in enumerate(known):
+                if holds(dims):
+                    if place:
+                        known.insert(0, known.pop(place))
+                    return compiled
+            compiled = compile_built(self.kernel, dims, options)
+            known.insert(0, (guard_test(compiled.guards), compiled))
+            del known[self._most :]
+            return compiled
+
+    def count(self) -> int:
+        """How many variants were compiled and kept."""
+        return sum(map(len, self._variants.values()))
+
+    def general(self, options: Options, dims: Mapping[str, int] | None = None) -> Compiled:
+        """A variant for `dims` that are only partly known (none: right for every value)."""
+        return compile_built(self.kernel, dims, options)
+
+

@@ -1,0 +1,378 @@
+"""The Python API: `compile` gives a `Module` of `Kernel`s, which run on arrays and show what they were compiled to.
+
+NumPy and wgpu are imported at the first launch: compiling and looking at the output needs neither.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tilec import driver
+from tilec.diag.report import Diagnostic, suggest
+from tilec.errors import ArrayError, CompileError, DeviceError
+from tilec.options import Options
+from tilec.runtime.cache import Kept, Variants
+from tilec.sema.program import KernelSignature, ParameterSignature, Program
+from tilec.source import Source
+from tilec.types import DTYPES, DType
+
+if TYPE_CHECKING:
+    from tilec.runtime.compute import Device
+    from tilec.runtime.launch import Prepared
+    from tilec.wgsl.layout import Binding
+
+
+class CompileWarning(UserWarning):
+    """What the compiler warns about."""
+
+
+def compile(
+    path: str | os.PathLike[str] | None = None, *, source: str | None = None, name: str = "inline.ph"
+) -> Module:
+    """Compiles a `.ph` file, or a source text that diagnostics call `name`. Gives a module of its kernels.
+
+    Raises CompileError with all diagnostics: syntax, names, types and shapes of every kernel, for the first alternative
+    of each type. Warnings go through `warnings` as CompileWarning. Imports of a text are looked for beside `name`.
+    """
+    if (path is None) == (source is None):
+        raise CompileError(["compile takes a path, or source=... and a name for it"])
+    if source is not None and not isinstance(source, str):
+        raise CompileError([f"source must be a str, not {type(source).__name__}"])
+    loaded = driver.parse_file(Source(name, source) if source is not None else Path(os.fspath(path)))  # type: ignore[arg-type]
+    return Module(loaded)
+
+
+class Module:
+    """The kernels of one program: `m.kernels`, `m.token_loss`, `m["token_loss"]`."""
+
+    def __init__(self, loaded: driver.Loaded) -> None:
+        self._program = loaded.program
+        self.kernels: Mapping[str, Kernel] = MappingProxyType(
+            {name: Kernel(loaded.program, signature) for name, signature in loaded.signatures.items()}
+        )
+        """The kernels by name, in the order of the source."""
+        found = list(loaded.warnings)
+        errors: list[object] = []
+        for kernel in self.kernels.values():
+            try:
+                found += kernel.check()
+            except CompileError as error:
+                errors += error.diagnostics
+        if errors:
+            from tilec.diag.render import render_all
+
+            raise CompileError(_unique([*found, *errors]), render_all)
+        self.warnings: tuple[Diagnostic, ...] = tuple(_unique(found))
+        """What the compiler warned about."""
+        for warning in self.warnings:
+            warnings.warn(str(warning), CompileWarning, stacklevel=4)
+
+    def __getitem__(self, name: str) -> Kernel:
+        if name not in self.kernels:
+            raise KeyError(_no_kernel(name, self.kernels))
+        return self.kernels[name]
+
+    def __getattr__(self, name: str) -> Kernel:
+        kernels = self.__dict__.get("kernels", {})
+        if name not in kernels:
+            raise AttributeError(_no_kernel(name, kernels))
+        return kernels[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.kernels]
+
+    def __repr__(self) -> str:
+        return f"<tilec.Module {self._program.scope.source.name}: {', '.join(self.kernels) or 'no kernel'}>"
+
+
+def _no_kernel(name: str, kernels: Mapping[str, Kernel]) -> str:
+    near = suggest(name, kernels)
+    hint = f"did you mean {near}?" if near else f"there is {', '.join(kernels) or 'none'}"
+    return f"no kernel is called {name!r}; {hint}"
+
+
+def _unique(diagnostics: Sequence[Any]) -> list[Any]:
+    return list({(str(one), getattr(one, "label", "")): one for one in diagnostics}.values())
+
+
+class Kernel:
+    """One kernel: call it with arrays and scalars. Inputs by position or name, outputs are allocated and returned."""
+
+    _built_kept = 64
+    _prepared_kept = 512
+
+    def __init__(
+        self, program: Program, signature: KernelSignature, constants: Mapping[str, bool | int | float] | None = None
+    ) -> None:
+        self._program = program
+        self._signature = signature
+        self._constants = dict(constants or {})
+        self._built: Kept[Variants] = Kept(self._built_kept)
+        self._prepared: Kept[Prepared] = Kept(self._prepared_kept)
+        self._specialised: Kept[Kernel] = Kept(self._built_kept)
+        self._lock = threading.RLock()
+        self.name = signature.name
+        self.__doc__ = signature.doc or f"The kernel {signature.name}."
+
+    # -- what it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def signature(self) -> KernelSignature:
+        """Parameters with their alternatives, defaults and docs, before types are chosen."""
+        return self._signature
+
+    @property
+    def constants(self) -> Mapping[str, bool | int | float]:
+        """The scalars that `specialize` fixed."""
+        return MappingProxyType(self._constants)
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(_declaration(parameter) for parameter in self._signature.parameters)
+        fixed = "".join(f", {name}={value}" for name, value in self._constants.items())
+        return f"<tilec.Kernel {self.name}({parameters}){fixed}>"
+
+    def specialize(self, **constants: Any) -> Kernel:
+        """The kernel with scalar parameters fixed to values: the code has them as literals.
+
+        Raises ArrayError for a name that is no scalar parameter or a value that does not fit, and CompileError where
+        the kernel is refused with these values.
+        """
+        from tilec.runtime.scalars import scalar_value
+
+        fixed = dict(self._constants)
+        for name, value in constants.items():
+            parameter = self._signature.parameter(name)
+            if parameter is None or parameter.kind != "scalar":
+                what = "is a tensor" if parameter is not None else self._unknown(name, "scalar")
+                raise ArrayError(f"{self.name}: only scalars can be fixed, and {name} {what}")
+            fixed[name] = scalar_value(value, parameter.alternatives[0], name)
+        key = tuple(sorted((name, repr(value)) for name, value in fixed.items()))
+        known = self._specialised.get(key)
+        if known is None:
+            known = self._specialised.put(key, Kernel(self._program, self._signature, fixed))
+            known.check()
+        return known
+
+    def _needs_constants(self) -> list[str]:
+        return [
+            parameter.name
+            for parameter in self._signature.parameters
+            if parameter.is_const and parameter.default is None and parameter.name not in self._constants
+        ]
+
+    def check(self) -> tuple[Diagnostic, ...]:
+        """Types the kernel for the first alternatives and gives the warnings. Raises CompileError with all errors.
+
+        A kernel whose `const` parameters have no value yet is checked when they get one.
+        """
+        if self._needs_constants():
+            return ()
+        self._default  # noqa: B018
+        return self._warnings
+
+    def _unknown(self, name: str, kind: str = "") -> str:
+        known = [parameter.name for parameter in self._signature.parameters if kind in ("", parameter.kind)]
+        near = suggest(name, [*known, *(() if kind else self._signature.dims)])
+        return f"is no parameter{f'; did you mean {near}?' if near else ''}"
+
+    # -- building -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _default(self) -> Variants:
+        built = driver.build_kernel(self._program, self.name, {}, self._constants)
+        self._warnings = built.warnings
+        return Variants(built.kernel)
+
+    def _variants(self, dtypes: Mapping[str, DType]) -> Variants:
+        """The tile kernel for dtypes of parameters and type variables."""
+        missing = self._needs_constants()
+        if missing:
+            raise ArrayError(f"{self.name}: {missing[0]} is const: fix it first, specialize({missing[0]}=...)")
+        first = {name: types[0] for name, types in self._signature.type_variables.items()}
+        first |= {p.name: p.alternatives[0] for p in self._signature.parameters if p.kind == "tensor"}
+        chosen = {name: dtype for name, dtype in dtypes.items() if first.get(name) is not dtype}
+        if not chosen:
+            return self._default
+        key = tuple(sorted((name, dtype.label) for name, dtype in chosen.items()))
+        with self._lock:
+            known = self._built.get(key)
+            if known is None:
+                built = driver.build_kernel(self._program, self.name, chosen, self._constants)
+                known = self._built.put(key, Variants(built.kernel))
+            return known
+
+    def _asked_dtypes(self, dtypes: Mapping[str, Any] | None) -> dict[str, DType]:
+        """`dtypes=` of a call: names are parameters or type variables."""
+        asked: dict[str, DType] = {}
+        for name, given in (dtypes or {}).items():
+            parameter = self._signature.parameter(name)
+            if name in self._signature.type_variables:
+                alternatives = self._signature.type_variables[name]
+            elif parameter is not None and parameter.kind == "tensor":
+                alternatives = parameter.alternatives
+            else:
+                raise ArrayError(f"{self.name}: dtypes: {name} is no tensor parameter or type variable")
+            dtype = _named(given, name)
+            if dtype not in alternatives:
+                listed = ", ".join(map(str, alternatives))
+                raise ArrayError(f"{self.name}: dtypes: {name} may be {listed}, and {dtype} was asked for")
+            asked[name if parameter is None else parameter.type_variable or name] = dtype
+        return asked
+
+    # -- looking at it ------------------------------------------------------------------------------------------
+
+    def _compiled(
+        self, dims: Mapping[str, int] | None, dtypes: Mapping[str, Any] | None, features: Sequence[str] = ()
+    ) -> driver.Compiled:
+        for name in dims or {}:
+            if name not in self._signature.dims:
+                raise ArrayError(f"{self.name}: {name} is no dim; there is {', '.join(self._signature.dims) or 'none'}")
+        variants = self._variants(self._asked_dtypes(dtypes))
+        return variants.general(Options(features=tuple(features)), dims)
+
+    def wgsl(
+        self,
+        dims: Mapping[str, int] | None = None,
+        dtypes: Mapping[str, Any] | None = None,
+        features: Sequence[str] = (),
+    ) -> str:
+        """The WGSL module, one entry point a dispatch, for WebGPU's default limits.
+
+        `dims` are sizes that the code may rely on (none: right for all), `dtypes` as in a call, `features` the WebGPU
+        features that the code may use.
+        """
+        return self._compiled(dims, dtypes, features).wgsl
+
+    @property
+    def bindings(self) -> tuple[Binding, ...]:
+        """The bindings of group 0 that the WGSL has, by number."""
+        return self._compiled(None, None).bindings
+
+    def grid(self, **dims: int) -> tuple[int, int, int]:
+        """The number of blocks along x, y and z, for dims (and scalars, where the grid depends on one) by name."""
+        kernel = self._variants({}).kernel
+        try:
+            x, y, z = (max(0, extent.evaluate(dims)) for extent in kernel.grid)
+        except KeyError as error:
+            raise ArrayError(f"{self.name}: the grid depends on {error.args[0]}: grid({error.args[0]}=...)") from None
+        return x, y, z
+
+    def ir(self, after: str | None = None, dtypes: Mapping[str, Any] | None = None) -> str:
+        """The tile IR as text, after all passes or after the pass of that name."""
+        return driver.print_tile(self._variants(self._asked_dtypes(dtypes)).kernel, after)
+
+    def plan(self, dims: Mapping[str, int] | None = None, dtypes: Mapping[str, Any] | None = None) -> str:
+        """The schedule as text: dispatches, sweeps, where values live."""
+        from tilec.plan.print import print_plan
+
+        return print_plan(self._compiled(dims, dtypes).plan)
+
+    # -- running ------------------------------------------------------------------------------------------------
+
+    def __call__(
+        self,
+        *positional: Any,
+        device: Device | str | int | None = None,
+        dtypes: Mapping[str, Any] | None = None,
+        args: Mapping[str, Any] | None = None,
+        **named: Any,
+    ) -> Any:
+        """Runs the kernel and returns its results: the outputs, and the tensors that it updates.
+
+        Inputs and scalars by position (in the source's order, outputs left out) or by name; `args` takes names that
+        clash with the options. Sizes that no input has are passed by name. `device` is "numpy" (the interpreter), a
+        `tilec.Device`, or what `tilec.device` takes; by default the best adapter. `dtypes` asks for storage types.
+        Host arrays are never modified; with a device array among the arguments the results are device arrays.
+        Raises ArrayError, DeviceError, CompileError.
+        """
+        from tilec.runtime.call import call
+
+        return call(self, positional, {**named, **self._extra(named, args)}, device, dtypes)
+
+    def _extra(self, named: Mapping[str, Any], args: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        if args is None:
+            return {}
+        for name in args:
+            if name in named:
+                raise ArrayError(f"{self.name}: {name} is given twice, by name and in args")
+        return args
+
+
+def _declaration(parameter: ParameterSignature) -> str:
+    types = "|".join(map(str, parameter.alternatives))
+    if parameter.kind == "tensor":
+        return f"{parameter.name}: tensor<{parameter.type_variable or types}>[{', '.join(map(str, parameter.dims))}]"
+    default = "" if parameter.default is None else f" = {parameter.default}"
+    return f"{'const ' if parameter.is_const else ''}{parameter.name}: {types}{default}"
+
+
+def _named(given: Any, what: str) -> DType:
+    if isinstance(given, str) and given in DTYPES:
+        return DTYPES[given]
+    from tilec.runtime.arrays import dtype_named
+
+    return dtype_named(given, what)
+
+
+class Result:
+    """What a kernel returns: `r.Loss`, `r["Loss"]`, and iteration over the arrays in the kernel's order."""
+
+    __slots__ = ("_arrays",)
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self._arrays = dict(arrays)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._arrays[name]
+        except KeyError:
+            raise AttributeError(f"no result is called {name!r}; there is {', '.join(self._arrays)}") from None
+
+    def __getitem__(self, name: str | int) -> Any:
+        if isinstance(name, int):
+            return list(self._arrays.values())[name]
+        if name not in self._arrays:
+            raise KeyError(f"no result is called {name!r}; there is {', '.join(self._arrays)}")
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._arrays.values())
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def _asdict(self) -> dict[str, Any]:
+        """The arrays by name."""
+        return dict(self._arrays)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._arrays]
+
+    def __repr__(self) -> str:
+        parts = (f"{name}={_described(array)}" for name, array in self._arrays.items())
+        return f"<tilec.Result {', '.join(parts)}>"
+
+
+def _described(array: Any) -> str:
+    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
+
+
+_is_told = False
+
+
+def tell_no_device(error: DeviceError) -> None:
+    """Says once a process that kernels run in the interpreter, and why."""
+    global _is_told
+    if not _is_told:
+        _is_told = True
+        warnings.warn(f"{error}; running on the NumPy interpreter", UserWarning, stacklevel=5)

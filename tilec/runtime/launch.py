@@ -1,0 +1,274 @@
+"""From bound arguments to a result: on a device through the compiled variant, or through the interpreter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tilec.driver import Compiled, stage
+from tilec.errors import ArrayError, DeviceError
+from tilec.options import Limits, Options
+from tilec.runtime.arrays import DeviceArray, allocate, numpy_dtype, upload_array
+from tilec.runtime.cache import Kept
+from tilec.runtime.compute import Buffer, Device, Launch, Pipeline
+from tilec.runtime.scalars import Number
+from tilec.tile.ir import Kernel, TensorParameter
+from tilec.types import DType
+from tilec.wgsl.layout import dispatch_bindings, fold, pack_uniforms
+
+Shapes: TypeAlias = "Mapping[str, tuple[int, ...]]"
+
+_UNIFORMS_KEPT = 1024
+_uniforms: Kept[Buffer] = Kept(_UNIFORMS_KEPT)
+_scratch: dict[int, Buffer] = {}
+
+
+def options_for(device: Device) -> Options:
+    """The limits that a plan may use on the device."""
+    limits = device.limits
+    return Options(
+        limits=Limits(
+            invocations=limits["max-compute-invocations-per-workgroup"],
+            workgroup_bytes=limits["max-compute-workgroup-storage-size"],
+            storage_buffers=limits["max-storage-buffers-per-shader-stage"],
+            workgroups_per_axis=limits["max-compute-workgroups-per-dimension"],
+            binding_bytes=limits["max-storage-buffer-binding-size"],
+            is_cpu=device.info.kind == "cpu",
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A tensor that a launch returns. `shape` is the kernel's."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+
+
+def tensor_shapes(kernel: Kernel, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The shape of every tensor parameter."""
+    return {tensor.name: tuple(dim.evaluate(dims) for dim in tensor.dims) for tensor in kernel.tensors}
+
+
+def check_aliases(kernel: Kernel, arrays: Mapping[str, object]) -> None:
+    """Refuses one array for two parameters of which one is written."""
+    seen: dict[int, TensorParameter] = {}
+    for tensor in kernel.tensors:
+        if tensor.name not in arrays:
+            continue
+        array = arrays[tensor.name]
+        key = id(array.buffer) if isinstance(array, DeviceArray) else id(array)
+        other = seen.setdefault(key, tensor)
+        if other is not tensor and (other.access != "in" or tensor.access != "in"):
+            written = other if other.access != "in" else tensor
+            raise ArrayError(
+                f"{other.name} and {tensor.name} are the same array, and {kernel.name} writes {written.name}: "
+                "pass a copy for one of them"
+            )
+
+
+# --- the interpreter -----------------------------------------------------------------------------------------
+
+
+def interpret(
+    kernel: Kernel, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Number], dims: Mapping[str, int]
+) -> dict[str, np.ndarray]:
+    """Runs the kernel in the NumPy interpreter. `arrays` have the kernel's shapes and storage types."""
+    from tilec.tile.interp import run
+
+    with stage(f"interpreting kernel {kernel.name}"):
+        results = run(kernel, dict(arrays), dict(scalars), dict(dims))
+    written = {tensor.name: tensor for tensor in kernel.tensors if tensor.access != "in"}
+    return {name: _own_type(results[name], tensor.dtype) for name, tensor in written.items()}
+
+
+def _own_type(array: np.ndarray, dtype: DType) -> np.ndarray:
+    target = numpy_dtype(dtype)
+    return array.view(target) if dtype is DType.BF16 and array.dtype != target else array
+
+
+# --- devices -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One dispatch: which buffer goes to which binding number (None: none), and the workgroups."""
+
+    pipeline: Pipeline
+    names: tuple[str | None, ...]
+    groups: tuple[int, int, int]
+
+
+class Prepared:
+    """A variant with all that dims, scalars and the device decide: a launch only puts buffers in their places."""
+
+    def __init__(
+        self, compiled: Compiled, device: Device, dims: Mapping[str, int], scalars: Mapping[str, Number]
+    ) -> None:
+        self.compiled = compiled
+        self.device = device
+        self.shapes = tensor_shapes(compiled.kernel, dims)
+        self.outputs = tuple(
+            Output(tensor.name, tensor.dtype, self.shapes[tensor.name])
+            for tensor in compiled.kernel.tensors
+            if tensor.access != "in"
+        )
+        self._values = {**dims, **{name: int(n) for name, n in scalars.items() if not isinstance(n, float)}}
+        self._check_limits()
+        self._uniforms = self._uniform_buffer(scalars)
+        self._scratch = self._scratch_buffer()
+        self._steps = self._make_steps()
+
+    def _check_limits(self) -> None:
+        limits, program = self.device.limits, self.compiled.program
+        kernel = program.kernel
+        _at_most(
+            self.device, "max-storage-buffer-binding-size", self._scratch_bytes(), f"the scratch memory of {kernel}"
+        )
+        for dispatch in program.dispatches:
+            what = f"{kernel}: the dispatch {dispatch.name}"
+            _at_most(self.device, "max-compute-invocations-per-workgroup", dispatch.threads, f"{what}: threads")
+            _at_most(self.device, "max-compute-workgroup-size-x", dispatch.threads, f"{what}: threads")
+            shared = sum(4 * array.length for array in dispatch.shared)
+            _at_most(self.device, "max-compute-workgroup-storage-size", shared, f"{what}: bytes of workgroup memory")
+            count = len(dispatch.buffers)
+            _at_most(self.device, "max-storage-buffers-per-shader-stage", count, f"{what}: tensors and scratch")
+            workgroups = max(0, dispatch.workgroups.evaluate(self._values))
+            most = limits["max-compute-workgroups-per-dimension"]
+            if max(fold(workgroups)) > most:
+                raise DeviceError(
+                    f"{what} needs {workgroups:,} workgroups, and {self.device.name} launches at most {most:,} an axis "
+                    "(max-compute-workgroups-per-dimension)"
+                )
+        for tensor in self.compiled.kernel.tensors:
+            size = tensor.dtype.size
+            for extent in self.shapes[tensor.name]:
+                size *= extent
+            _at_most(self.device, "max-storage-buffer-binding-size", size, f"{kernel}: the bytes of {tensor.name}")
+
+    def _scratch_bytes(self) -> int:
+        return 4 * max(0, self.compiled.program.scratch_words.evaluate(self._values))
+
+    def _uniform_buffer(self, scalars: Mapping[str, Number]) -> Buffer | None:
+        """A buffer with these uniforms, the same one for the same bytes: what never changes needs no write."""
+        data = pack_uniforms(self.compiled.program, self._values, scalars)
+        if not data:
+            return None
+        key = id(self.device), data
+        known = _uniforms.get(key)
+        if known is not None:
+            return known
+        buffer = self.device.create_buffer(len(data), uniform=True)
+        self.device.write(buffer, data)
+        return _uniforms.put(key, buffer)
+
+    def _scratch_buffer(self) -> Buffer | None:
+        """Scratch memory, one a device: launches are in order, and none relies on what it holds before."""
+        needed = self._scratch_bytes()
+        if not any(buffer.tensor is None for one in self.compiled.program.dispatches for buffer in one.buffers):
+            return None
+        with self.device.lock:
+            known = _scratch.get(id(self.device))
+            if known is None or known.size < needed:
+                known = _scratch[id(self.device)] = self.device.create_buffer(needed)
+            return known
+
+    def _make_steps(self) -> tuple[_Step, ...]:
+        steps = []
+        program, emitted = self.compiled.program, self.compiled.emitted
+        for dispatch, entry in zip(program.dispatches, emitted.entries, strict=True):
+            own = dispatch_bindings(program, dispatch)
+            size = 1 + max((binding.number for binding in own), default=-1)
+            kinds: list = [None] * size
+            names: list[str | None] = [None] * size
+            for binding in own:
+                kinds[binding.number] = binding.kind
+                names[binding.number] = _key(binding.kind, binding.tensor)
+            pipeline = self._pipeline(entry, kinds)
+            groups = fold(max(0, dispatch.workgroups.evaluate(self._values)))
+            if 0 not in groups:
+                steps.append(_Step(pipeline, tuple(names), groups))
+        return tuple(steps)
+
+    def _pipeline(self, entry: str, kinds: list) -> Pipeline:
+        emitted = self.compiled.emitted
+        try:
+            return self.device.compute_pipeline(emitted.text, entry, kinds)
+        except DeviceError as error:
+            raise DeviceError(with_places(str(error), emitted.spans)) from error
+
+    def run(self, arrays: Mapping[str, DeviceArray]) -> None:
+        """Submits the dispatches; `arrays` holds every tensor parameter. Returns before they are done."""
+        buffers: dict[str | None, Buffer | None] = {name: array.buffer for name, array in arrays.items()}
+        buffers[None] = None
+        buffers[_UNIFORMS] = self._uniforms
+        buffers[_SCRATCH] = self._scratch
+        self.device.run(
+            [Launch(step.pipeline, [buffers[name] for name in step.names], step.groups) for step in self._steps]
+        )
+
+
+# No parameter is called so.
+_UNIFORMS, _SCRATCH = "(uniforms)", "(scratch)"
+
+
+def _key(kind: str, tensor: str | None) -> str:
+    if kind == "uniform":
+        return _UNIFORMS
+    return _SCRATCH if tensor is None else tensor
+
+
+def _at_most(device: Device, limit: str, value: int, what: str) -> None:
+    if value > device.limits[limit]:
+        raise DeviceError(
+            f"{what}: {value:,} is more than {device.name} offers, {device.limits[limit]:,} ({limit})"
+        )
+
+
+_SHADER_PLACE = re.compile(r"wgsl:(\d+):\d+")
+
+
+def with_places(words: str, spans: Mapping[int, object]) -> str:
+    """The shader compiler's words with the lines of the source that its lines came from."""
+    places = []
+    for line in _SHADER_PLACE.findall(words):
+        span = spans.get(int(line))
+        if span is not None:
+            places.append(f"line {line} of the shader is from {span.source.name}:{span.line}")  # type: ignore[attr-defined]
+    return "\n".join([words, *dict.fromkeys(places)])
+
+
+def launch(prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]) -> dict[str, DeviceArray]:
+    """Uploads host arrays, allocates the outputs that are missing, runs, and gives the tensors that were written.
+
+    `arrays` have the kernel's storage types; device arrays are used where they are.
+    """
+    device, kernel = prepared.device, prepared.compiled.kernel
+    on_device: dict[str, DeviceArray] = {}
+    for tensor in kernel.tensors:
+        array = arrays.get(tensor.name)
+        if array is None:
+            on_device[tensor.name] = allocate(device, tensor.dtype, prepared.shapes[tensor.name])
+        elif isinstance(array, DeviceArray):
+            on_device[tensor.name] = array
+        else:
+            on_device[tensor.name] = upload_array(device, array, tensor.dtype)
+    prepared.run(on_device)
+    return {output.name: on_device[output.name] for output in prepared.outputs}
+
+
+def common_device(arrays: Sequence[tuple[str, DeviceArray]], asked: Device | None) -> Device | None:
+    """The device of the device arrays. Raises ArrayError where they, or the one asked for, differ."""
+    device, first = asked, "the device asked for"
+    for name, array in arrays:
+        if device is not None and array.device is not device:
+            raise ArrayError(f"{name} is on {array.device.name}, but {first} is {device.name}: copy it with .numpy()")
+        if device is None:
+            device, first = array.device, f"{name}'s device"
+    return device
