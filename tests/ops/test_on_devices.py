@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.diff import backends
+from tests.diff.dawn import dawn_device
 from tests.ops.device_ops import run_expression, run_row
 from tilec.ops import POINTWISE, Operand, TypeRuleError, apply_rule
 from tilec.ops.reference import NUMPY_DTYPES, bf16_bits, bf16_from_bits, evaluate
@@ -36,6 +38,14 @@ for _row in POINTWISE.values():
             continue
         if _signature.operands == _dtypes:
             CASES.append(pytest.param(_row, _signature, id=f"{_row.name}-{'-'.join(map(str, _dtypes))}"))
+
+
+@pytest.fixture(scope="module", params=[*backends.DEVICE_NAMES, "dawn"])
+def device(request):
+    """naga on each driver, and Tint's code on one."""
+    if request.param == "dawn":
+        return dawn_device(backends.DEVICE_NAMES[0])
+    return backends.open_device(request.param)
 
 
 def ulps_of(reference):
