@@ -1,0 +1,92 @@
+"""Small arithmetic on expressions, folded where it is trivial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilec.loop import ir
+from tilec.types import DType
+
+TRUE = ir.Const(DType.BOOL, True)
+
+
+def const(value: int, dtype: DType = DType.I32) -> ir.Const:
+    return ir.Const(dtype, value)
+
+
+def _value(expression: ir.Expr) -> int | None:
+    return expression.value if isinstance(expression, ir.Const) and expression.dtype is not DType.F32 else None
+
+
+def add(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """Integer sum."""
+    if _value(left) == 0:
+        return right
+    if _value(right) == 0:
+        return left
+    if _value(left) is not None and _value(right) is not None:
+        return const(_value(left) + _value(right), left.dtype)
+    return ir.Op("add", (left, right), left.dtype)
+
+
+def subtract(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    if _value(right) == 0:
+        return left
+    return ir.Op("sub", (left, right), left.dtype)
+
+
+def multiply(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    if _value(left) == 1:
+        return right
+    if _value(right) == 1:
+        return left
+    if _value(left) == 0 or _value(right) == 0:
+        return const(0, left.dtype)
+    if _value(left) is not None and _value(right) is not None:
+        return const(_value(left) * _value(right), left.dtype)
+    return ir.Op("mul", (left, right), left.dtype)
+
+
+def divide(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """Integer quotient; the divisor is positive and both are nonnegative."""
+    if _value(right) == 1:
+        return left
+    return ir.Op("div", (left, right), left.dtype)
+
+
+def remainder(left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    if _value(right) == 1:
+        return const(0, left.dtype)
+    return ir.Op("rem", (left, right), left.dtype)
+
+
+def compare(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    return ir.Op(op, (left, right), DType.BOOL)
+
+
+def both(conditions: Sequence[ir.Expr | None]) -> ir.Expr | None:
+    """The conjunction of those that are given, None if none is."""
+    given = [condition for condition in conditions if condition is not None]
+    if not given:
+        return None
+    result = given[0]
+    for condition in given[1:]:
+        result = ir.Op("and", (result, condition), DType.BOOL)
+    return result
+
+
+def unsigned(value: ir.Expr) -> ir.Expr:
+    """An i32 as a u32 of the same bits."""
+    if value.dtype is DType.U32:
+        return value
+    if _value(value) is not None and _value(value) >= 0:
+        return const(_value(value), DType.U32)
+    return ir.Op("u32", (value,), DType.U32)
+
+
+def signed(value: ir.Expr) -> ir.Expr:
+    if value.dtype is DType.I32:
+        return value
+    if _value(value) is not None:
+        return const(_value(value), DType.I32)
+    return ir.Op("i32", (value,), DType.I32)

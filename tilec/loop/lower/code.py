@@ -1,0 +1,112 @@
+"""The code being written: nested blocks of statements, and what has already been computed in the open blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+from tilec.loop import ir
+from tilec.source import Span
+from tilec.types import DType
+
+ZERO = ir.Const(DType.I32, 0)
+TID = ir.Builtin("local_index")
+WORKGROUP = ir.Builtin("workgroup")
+
+
+class Code:
+    """Statements in nested blocks. A memo of a block is forgotten when the block is closed."""
+
+    def __init__(self) -> None:
+        self._blocks: list[list[ir.Statement]] = [[]]
+        self._memos: list[dict[Hashable, ir.Expr]] = [{}]
+        self._uniform: set[int] = set()
+
+    @property
+    def statements(self) -> tuple[ir.Statement, ...]:
+        return tuple(self._blocks[-1])
+
+    def emit(self, statement: ir.Statement) -> None:
+        self._blocks[-1].append(statement)
+
+    @contextmanager
+    def block(self) -> Iterator[list[ir.Statement]]:
+        """Collects the statements written meanwhile; they are not part of the enclosing block."""
+        collected: list[ir.Statement] = []
+        self._blocks.append(collected)
+        self._memos.append({})
+        yield collected
+        self._blocks.pop()
+        self._memos.pop()
+
+    @contextmanager
+    def when(self, condition: ir.Expr | None) -> Iterator[None]:
+        """`if (condition) { ... }`; no condition, no `if` (but a block for the memo all the same)."""
+        with self.block() as body:
+            yield
+        if condition is None:
+            for statement in body:
+                self.emit(statement)
+        elif body:
+            self.emit(ir.If(condition, tuple(body)))
+
+    def let(self, hint: str, value: ir.Expr, span: Span | None = None) -> ir.Expr:
+        """The value as something that can be used many times: itself if it is an atom, else a new local."""
+        if isinstance(value, (ir.Const, ir.Local, ir.Uniform, ir.Builtin)):
+            return value
+        local = ir.Local(hint, value.dtype, getattr(value, "width", 1))
+        if self.is_uniform(value):
+            self._uniform.add(local.number)
+        self.emit(ir.Let(local, value, span))
+        return local
+
+    def declare(self, hint: str, initial: ir.Expr) -> ir.Local:
+        """A mutable local."""
+        local = ir.Local(hint, initial.dtype)
+        self.emit(ir.Declare(local, initial))
+        return local
+
+    def assign(self, local: ir.Local, value: ir.Expr) -> None:
+        if value is not local:
+            self.emit(ir.Assign(local, value))
+
+    def mark_uniform(self, local: ir.Local) -> None:
+        self._uniform.add(local.number)
+
+    def is_uniform(self, value: ir.Expr) -> bool:
+        """Whether all threads of a workgroup hold the same value, as a shader compiler can see it."""
+        match value:
+            case ir.Const() | ir.Uniform() | ir.UniformLoad():
+                return True
+            case ir.Builtin():
+                return value.name == "workgroup"
+            case ir.Local():
+                return value.number in self._uniform
+            case ir.Op() | ir.Bits():
+                return all(map(self.is_uniform, value.operands))
+            case ir.Select():
+                return all(map(self.is_uniform, (value.condition, value.chosen, value.other)))
+        return False
+
+    def find(self, key: Hashable) -> ir.Expr | None:
+        for memo in reversed(self._memos):
+            if key in memo:
+                return memo[key]
+        return None
+
+    def remember(self, key: Hashable, value: ir.Expr) -> None:
+        self._memos[-1][key] = value
+
+
+def atom_key(value: ir.Expr) -> Hashable:
+    """A key by which an atom is the same atom."""
+    match value:
+        case ir.Local():
+            return value.number
+        case ir.Const():
+            return ("const", value.dtype, value.value)
+        case ir.Uniform():
+            return ("uniform", value.field.name)
+        case ir.Builtin():
+            return ("builtin", value.name)
+    raise TypeError(f"no atom: {value}")

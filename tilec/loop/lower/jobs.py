@@ -1,0 +1,291 @@
+"""Phases: the loop over jobs, and the control flow around and inside them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, signed, subtract, unsigned
+from tilec.loop.lower.code import WORKGROUP, ZERO
+from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
+from tilec.loop.lower.frame import Frame, thread_number
+from tilec.loop.lower.sweep import RoundLowering
+from tilec.plan.ir import ForItem, IfItem, Item, Phase, Round, WhileItem
+from tilec.plan.schedule import phase_rounds
+from tilec.tile import ir as tile
+from tilec.types import DType, Extent, apply
+
+
+class ItemLowering:
+    """Writes items one after the other: phases with barriers between them, or a job's rounds; and control flow."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.code = frame.code
+        self.evaluator = Evaluator(frame)
+        self.phase: Phase | None = None
+
+    def lower(self, items: list[Item]) -> None:
+        for item in items:
+            match item:
+                case Round():
+                    assert self.phase is not None
+                    RoundLowering(self.frame, self.phase, self.evaluator).lower(item)
+                case Phase():
+                    self.in_block(item)
+                    self.code.emit(ir.Barrier(True))
+                    self.frame.shared_is_read = False
+                case IfItem():
+                    self._if(item)
+                case ForItem():
+                    self._for(item)
+                case WhileItem():
+                    self._while(item)
+
+    # --- phases ----------------------------------------------------------------------------------------------
+
+    def _lanes(self, phase: Phase) -> None:
+        frame, mapping = self.frame, phase.mapping
+        thread = thread_number()
+        if mapping.jobs == 1:
+            frame.lane, frame.slot = self.code.let("lane", thread), ZERO
+        elif mapping.lanes == 1:
+            frame.lane, frame.slot = ZERO, self.code.let("slot", thread)
+        elif mapping.jobs_fastest:
+            frame.lane = self.code.let("lane", divide(thread, const(mapping.jobs)))
+            frame.slot = self.code.let("slot", remainder(thread, const(mapping.jobs)))
+        else:
+            frame.slot = self.code.let("slot", divide(thread, const(mapping.lanes)))
+            frame.lane = self.code.let("lane", remainder(thread, const(mapping.lanes)))
+
+    def _job(self, phase: Phase, job: ir.Expr, valid: ir.Expr | None) -> None:
+        """The body of one job with number `job` among the block's."""
+        frame, code = self.frame, self.code
+        saved, registers = dict(frame.index), dict(frame.registers)
+        frame.valid = valid
+        rest = job
+        for axis in range(len(phase.kept) - 1, -1, -1):
+            extent = self.evaluator.extent(phase.kept[axis])
+            if axis == 0:
+                frame.index["k0"] = code.let("row", rest)
+            else:
+                frame.index[f"k{axis}"] = code.let("row", remainder(rest, extent))
+                rest = code.let("rest", divide(rest, extent))
+        outer, self.phase = self.phase, phase
+        self._predeclare([item for item in phase.items if isinstance(item, (IfItem, ForItem, WhileItem))])
+        if phase.mapping.resident:
+            rounds = [item for item in phase.items if isinstance(item, Round)]
+            RoundLowering(frame, phase, self.evaluator).preload(rounds)
+        self.lower(phase.items)
+        self.phase, frame.index, frame.registers, frame.valid = outer, saved, registers, None
+
+    def _predeclare(self, items: list[Item]) -> None:
+        """Registers that are made inside control flow and may be read behind it."""
+        for item in phase_rounds(items):
+            for sink in item.wide:
+                if sink.kind in ("reduce", "pick"):
+                    hint = sink.value.name or getattr(sink.value, "op", "picked")
+                    local = self.code.declare(hint, zero_of(sink.value.type.dtype))
+                    self.frame.predeclared[sink.value] = local
+
+    def in_block(self, phase: Phase) -> None:
+        """All jobs of the block, by one workgroup."""
+        frame, code = self.frame, self.code
+        with code.block() as body:
+            self._lanes(phase)
+            count = _product(phase.kept)
+            at_once = phase.mapping.jobs
+            extent = self.evaluator.extent(count)
+            if count.constant is not None and count.constant <= at_once:
+                job = frame.slot
+                valid = None if count.constant == at_once else code.let("valid", compare("lt", job, extent))
+                self._job(phase, job, valid)
+            else:
+                turn = ir.Local("turn", DType.I32)
+                code.mark_uniform(turn)
+                turns = code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once)))
+                frame.shared_is_read = True
+                with code.block() as inner:
+                    job = code.let("job", add(multiply(turn, const(at_once)), frame.slot))
+                    valid = code.let("valid", compare("lt", job, extent)) if at_once > 1 else None
+                    self._job(phase, job, valid)
+                code.emit(ir.Loop(turn, ZERO, turns, const(1), tuple(inner)))
+        for statement in body:
+            code.emit(statement)
+
+    def spread(self, phase: Phase, merges_blocks: bool) -> Extent:
+        """The jobs of all blocks over workgroups; gives the number of workgroups."""
+        frame, code = self.frame, self.code
+        grid = frame.kernel.grid
+        blocks = grid[0] * grid[1] * grid[2]
+        kept = _product(phase.kept)
+        at_once = phase.mapping.jobs
+        self._lanes(phase)
+        workgroup = signed(WORKGROUP)
+        if merges_blocks:
+            number = code.let("job", add(multiply(workgroup, const(at_once)), frame.slot))
+            total = frame.bindings.extent(blocks * kept)
+            valid = code.let("valid", compare("lt", number, total)) if at_once > 1 else None
+            extent = self._positive(kept)
+            frame.set_block(divide(number, extent) if not blocks.is_one else ZERO)
+            job = code.let("job", remainder(number, extent)) if not blocks.is_one else number
+            self._job(phase, job, valid)
+            return _ceildiv(blocks * kept, at_once)
+        groups = _ceildiv(kept, at_once)
+        extent = self._positive(groups)
+        frame.set_block(divide(workgroup, extent) if not blocks.is_one else ZERO)
+        turn = code.let("turn", remainder(workgroup, extent)) if not blocks.is_one else workgroup
+        job = code.let("job", add(multiply(turn, const(at_once)), frame.slot))
+        valid = code.let("valid", compare("lt", job, frame.bindings.extent(kept))) if at_once > 1 else None
+        self._job(phase, job, valid)
+        return blocks * groups
+
+    def _positive(self, extent: Extent) -> ir.Expr:
+        return self.frame.bindings.extent(extent)
+
+    # --- control flow ----------------------------------------------------------------------------------------
+
+    def _fence(self, item: IfItem | ForItem | WhileItem) -> None:
+        if item.fence:
+            self.code.emit(ir.Barrier(True))
+            self.frame.shared_is_read = False
+
+    def uniform(self, value: ir.Expr) -> ir.Expr:
+        """The value in a form that a shader compiler knows to be the same for the whole workgroup."""
+        if self.code.is_uniform(value):
+            return value
+        array = self.frame.shared_array(("uniform", value.dtype), f"uniform_{value.dtype}", value.dtype, 1)
+        with self.code.when(compare("eq", thread_number(), ZERO)):
+            self.code.emit(ir.SharedStore(array, const(0), value))
+        return self.code.let("uniform", ir.UniformLoad(array))
+
+    def _if(self, item: IfItem) -> None:
+        self._fence(item)
+        test = self.uniform(self.evaluator.at(item.node.condition, ()))
+        branches = []
+        for items in (item.then, item.otherwise):
+            self.frame.shared_is_read = True
+            with self.code.block() as body:
+                self.lower(items)
+            branches.append(tuple(body))
+        self.frame.shared_is_read = True
+        self.code.emit(ir.If(test, branches[0], branches[1]))
+
+    @contextmanager
+    def _active(self, value: tile.Value):
+        """A block for a register's value: only where the job and the value's lanes are active."""
+        indices = self._narrow_indices(value)
+        alive = both([self.frame.valid, self.evaluator.active(value.type, indices)])
+        with self.code.when(alive):
+            yield indices
+
+    def _narrow_indices(self, value: tile.Value) -> tuple[ir.Expr, ...]:
+        """The job's own position of a narrow value: kept axes in order, 0 on axes of extent 1."""
+        number = 0
+        indices: list[ir.Expr] = []
+        for extent in value.type.shape:
+            if extent.is_one:
+                indices.append(ZERO)
+            else:
+                indices.append(self.frame.index[f"k{number}"])
+                number += 1
+        return tuple(indices)
+
+    def _carry(self, node: tile.For | tile.While, slots) -> dict[int, ir.Local]:
+        """Declares the registers of carried values and gives what is carried in slots its name."""
+        frame, code = self.frame, self.code
+        registers: dict[int, ir.Local] = {}
+        for number, (argument, initial) in enumerate(zip(node.carried, node.initial, strict=True)):
+            if slots[number] is not None:
+                frame.available.add(argument)
+                continue
+            local = code.declare(argument.name or "carried", zero_of(argument.type.dtype))
+            with self._active(argument) as indices:
+                code.assign(local, self.evaluator.at(initial, aligned(initial, indices)))
+            registers[number] = local
+        for number, local in registers.items():
+            frame.registers[node.carried[number]] = local
+        return registers
+
+    def _next(self, node: tile.For | tile.While, registers: dict[int, ir.Local], until: ir.Local | None = None) -> None:
+        """At the end of a round: the yielded values, all computed before any is assigned."""
+        code = self.code
+        new: list[tuple[ir.Local, ir.Local]] = []
+        for number, local in registers.items():
+            value = node.body.yields[number]
+            if value is node.carried[number]:
+                continue
+            argument = node.carried[number]
+            held = code.declare("next", local)
+            with self._active(argument) as indices:
+                code.assign(held, self.evaluator.at(value, aligned(value, indices)))
+            new.append((local, held))
+        for local, held in new:
+            code.assign(local, held)
+        if until is not None:
+            code.assign(until, self.uniform(until))
+
+    def _results(self, node: tile.For | tile.While, registers: dict[int, ir.Local]) -> None:
+        for value in self.frame.plan.homes:
+            if isinstance(value, tile.Result) and value.producer is node:
+                self.frame.available.add(value)
+        for number, local in registers.items():
+            self.frame.results[node, number] = local
+
+    def _for(self, item: ForItem) -> None:
+        node, code, frame = item.node, self.code, self.frame
+        self._fence(item)
+        start = self.uniform(self.evaluator.at(node.start, ()))
+        stop = self.uniform(self.evaluator.at(node.stop, ()))
+        registers = self._carry(node, item.carried)
+        until = registers[node.until] if node.until is not None else None
+        distance = code.let("distance", subtract(unsigned(stop), unsigned(start)))
+        step = const(node.step, DType.U32)
+        rounds = add(divide(subtract(distance, const(1, DType.U32)), step), const(1, DType.U32))
+        count = code.let("count", ir.Select(compare("lt", start, stop), rounds, const(0, DType.U32)))
+        number = ir.Local("turn", DType.U32)
+        code.mark_uniform(number)
+        frame.shared_is_read = True
+        saved = dict(frame.registers)
+        with code.block() as body:
+            index = code.let(node.index.name or "i", add(start, multiply(signed(number), const(node.step))))
+            frame.registers[node.index] = index
+            frame.loops[node.index.name] = index
+            self.lower(item.body)
+            self._next(node, registers, until)
+            if item.fences_rounds:
+                code.emit(ir.Barrier(True))
+        frame.registers = saved
+        frame.shared_is_read = True
+        code.emit(ir.Loop(number, const(0, DType.U32), count, const(1, DType.U32), tuple(body), until))
+        self._results(node, registers)
+
+    def _while(self, item: WhileItem) -> None:
+        node, code, frame = item.node, self.code, self.frame
+        self._fence(item)
+        registers = self._carry(node, item.carried)
+        frame.shared_is_read = True
+        saved = dict(frame.registers)
+        with code.block() as prelude:
+            self.lower(item.condition)
+            test = self.uniform(self.evaluator.at(node.condition.yields[0], ()))
+        with code.block() as body:
+            self.lower(item.body)
+            self._next(node, registers)
+            if item.fences_rounds:
+                code.emit(ir.Barrier(True))
+        frame.registers = saved
+        frame.shared_is_read = True
+        code.emit(ir.While(tuple(prelude), test, tuple(body), node.bound))
+        self._results(node, registers)
+
+
+def _product(extents: tuple[Extent, ...]) -> Extent:
+    total = Extent.of(1)
+    for extent in extents:
+        total = total * extent
+    return total
+
+
+def _ceildiv(extent: Extent, divisor: int) -> Extent:
+    return apply("ceildiv", extent, Extent.of(divisor))

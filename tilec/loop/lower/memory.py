@@ -1,0 +1,156 @@
+"""Elements of tensors and slots: addresses, packed words, shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import add, compare, const, multiply, unsigned
+from tilec.loop.lower.frame import Frame
+from tilec.plan.ir import Slot
+from tilec.source import Span
+from tilec.tile import ir as tile
+from tilec.types import DType
+
+Evaluate = Callable[[tile.Value], ir.Expr]
+_U32 = DType.U32
+
+
+def element_number(frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr]) -> ir.Expr:
+    """The element's number in row-major order, u32."""
+    number: ir.Expr = const(0, _U32)
+    key: tuple[object, ...] = ("element", parameter.name)
+    for dim, coordinate in zip(parameter.dims, coordinates, strict=True):
+        number = add(multiply(number, unsigned(frame.bindings.extent(dim))), unsigned(coordinate))
+        key = (*key, _key(coordinate))
+        found = frame.code.find(key)
+        if found is None:
+            found = frame.code.let(f"{parameter.name}_at", number)
+            frame.code.remember(key, found)
+        number = found
+    return number
+
+
+def _key(coordinate: ir.Expr) -> object:
+    from tilec.loop.lower.code import atom_key
+
+    return atom_key(coordinate)
+
+
+def read_element(
+    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], own: bool, evaluate: Evaluate
+) -> ir.Expr:
+    """The element as its compute type (an expression to be bound)."""
+    shadow = frame.plan.shadows.get(parameter.name)
+    if shadow is not None:
+        return read_slot(frame, shadow, tuple(coordinates), evaluate)
+    number = element_number(frame, parameter, coordinates)
+    buffer = frame.tensor_buffer(parameter.name)
+    return unpacked(frame, parameter.dtype, buffer, number, own)
+
+
+def unpacked(frame: Frame, dtype: DType, buffer: ir.Buffer, number: ir.Expr, own: bool = False) -> ir.Expr:
+    """Element `number` of a buffer that stores `dtype`."""
+    let = frame.code.let
+    if dtype.is_compute and dtype is not DType.BOOL:
+        return ir.Load(buffer, number, own)
+    if dtype is DType.I64:
+        first = let("pair", multiply(number, const(2, _U32)))
+        low = let("low", ir.Load(buffer, first, own))
+        high = let("high", ir.Load(buffer, let("second", add(first, const(1, _U32))), own))
+        return ir.Bits("helper:i64_to_i32", (low, high), DType.I32)
+    position = let("word", ir.Bits("shr", (number, const(_SHIFTS[dtype], _U32)), _U32))
+    key = ("word", buffer.name, _key(position))
+    word = None if buffer.writable else frame.code.find(key)
+    if word is None:
+        word = let("bits", ir.Load(buffer, position, own))
+        frame.code.remember(key, word)
+    return from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
+
+
+_SHIFTS = {DType.F16: 1, DType.BF16: 1, DType.I8: 2, DType.U8: 2, DType.BOOL: 2}
+
+
+def bit_offset(dtype: DType, number: ir.Expr) -> ir.Expr:
+    """How far element `number` is from the low end of its word, in bits."""
+    within = ir.Bits("and", (number, const(dtype.elements_per_word - 1, _U32)), _U32)
+    return ir.Bits("shl", (within, const(3 if dtype.size == 1 else 4, _U32)), _U32)
+
+
+def from_bits(frame: Frame, dtype: DType, low: ir.Expr) -> ir.Expr:
+    """The value whose pattern is in the low bits of `low`; higher bits are anything."""
+    match dtype:
+        case DType.F16:
+            return ir.Bits("helper:f16_to_f32", (low,), DType.F32)
+        case DType.BF16:
+            return ir.Bits("helper:bf16_to_f32", (low,), DType.F32)
+        case DType.U8:
+            return ir.Bits("bitcast", (ir.Bits("and", (low, const(255, _U32)), _U32),), DType.I32)
+        case DType.I8:
+            high = ir.Bits("bitcast", (ir.Bits("shl", (low, const(24, _U32)), _U32),), DType.I32)
+            return ir.Bits("shr", (high, const(24, _U32)), DType.I32)
+        case DType.BOOL:
+            return compare("ne", ir.Bits("and", (low, const(255, _U32)), _U32), const(0, _U32))
+    raise TypeError(f"{dtype} is not packed")
+
+
+def to_bits(dtype: DType, value: ir.Expr) -> ir.Expr:
+    """The low bits of a word that store `value`; higher bits are 0."""
+    match dtype:
+        case DType.F16:
+            return ir.Bits("helper:f32_to_f16", (value,), _U32)
+        case DType.BF16:
+            return ir.Bits("helper:f32_to_bf16", (value,), _U32)
+        case DType.U8 | DType.I8:
+            return ir.Bits("and", (ir.Op("u32", (value,), _U32), const(255, _U32)), _U32)
+        case DType.BOOL:
+            return ir.Select(value, const(1, _U32), const(0, _U32))
+    raise TypeError(f"{dtype} is not packed")
+
+
+def rounded(dtype: DType, value: ir.Expr) -> ir.Expr:
+    """What is read back after `value` was stored as `dtype`."""
+    match dtype:
+        case DType.F16 | DType.BF16:
+            return ir.Op(dtype.label, (value,), DType.F32)
+        case DType.U8:
+            return ir.Bits("and", (value, const(255)), DType.I32)
+        case DType.I8:
+            high = ir.Bits("shl", (value, const(24, _U32)), DType.I32)
+            return ir.Bits("shr", (high, const(24, _U32)), DType.I32)
+    return value
+
+
+def write_element(
+    frame: Frame,
+    parameter: tile.TensorParameter,
+    coordinates: list[ir.Expr],
+    value: ir.Expr,
+    evaluate: Evaluate,
+    span: Span,
+) -> None:
+    """Stores one element of a 32-bit tensor, or of a packed tensor's shadow."""
+    shadow = frame.plan.shadows.get(parameter.name)
+    if shadow is not None:
+        write_slot(frame, shadow, tuple(coordinates), rounded(parameter.dtype, value), evaluate, span)
+        return
+    number = element_number(frame, parameter, coordinates)
+    frame.code.emit(ir.StoreElement(frame.tensor_buffer(parameter.name), number, value, True, span))
+
+
+def read_slot(frame: Frame, slot: Slot, indices: tuple[ir.Expr, ...], evaluate: Evaluate) -> ir.Expr:
+    word = ir.Load(frame.scratch_buffer(), frame.slot_index(slot, indices, evaluate))
+    if slot.dtype is DType.BOOL:
+        return compare("ne", word, const(0, _U32))
+    return word if slot.dtype is _U32 else ir.Bits("bitcast", (word,), slot.dtype)
+
+
+def write_slot(
+    frame: Frame, slot: Slot, indices: tuple[ir.Expr, ...], value: ir.Expr, evaluate: Evaluate, span: Span
+) -> None:
+    if slot.dtype is DType.BOOL:
+        word: ir.Expr = ir.Select(value, const(1, _U32), const(0, _U32))
+    else:
+        word = value if slot.dtype is _U32 else ir.Bits("bitcast", (value,), _U32)
+    index = frame.slot_index(slot, indices, evaluate)
+    frame.code.emit(ir.StoreElement(frame.scratch_buffer(), index, word, False, span))

@@ -1,0 +1,76 @@
+"""Stores of whole words of packed elements by the lane that owns them."""
+
+from __future__ import annotations
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import const
+from tilec.loop.lower.frame import Frame
+from tilec.loop.lower.memory import bit_offset, element_number, to_bits
+from tilec.source import Span
+from tilec.tile import ir as tile
+from tilec.types import DType
+
+_U32 = DType.U32
+
+
+def store_granule(
+    frame: Frame,
+    parameter: tile.TensorParameter,
+    coordinates: list[list[ir.Expr]],
+    parts: list[tuple[ir.Expr | None, ir.Expr]],
+    span: Span,
+) -> None:
+    """Writes consecutive elements (the first at a word's start), a word at a time.
+
+    `parts` are (condition, value) an element. A word of which some elements may be inactive keeps their old bits.
+    """
+    elements = parameter.dtype.elements_per_word
+    for first in range(0, len(parts), elements):
+        _store_word(frame, parameter, coordinates[first], parts[first : first + elements], span)
+
+
+def _store_word(
+    frame: Frame,
+    parameter: tile.TensorParameter,
+    coordinates: list[ir.Expr],
+    parts: list[tuple[ir.Expr | None, ir.Expr]],
+    span: Span,
+) -> None:
+    code, dtype = frame.code, parameter.dtype
+    buffer = frame.tensor_buffer(parameter.name)
+    width = dtype.size * 8
+    if all(condition is None for condition, _ in parts):
+        word = _joined([to_bits(dtype, value) for _, value in parts], width)
+        code.emit(ir.StoreElement(buffer, _word_number(frame, parameter, coordinates), word, True, span))
+        return
+    any_active: ir.Expr | None = None
+    for condition, _ in parts:
+        if condition is None:
+            any_active = None
+            break
+        any_active = condition if any_active is None else ir.Op("or", (any_active, condition), DType.BOOL)
+    with code.when(any_active):
+        number = _word_number(frame, parameter, coordinates)
+        word = code.declare("word", ir.Load(buffer, number, True))
+        for place, (condition, value) in enumerate(parts):
+            mask = const(((1 << width) - 1) << (place * width) ^ 0xFFFFFFFF, _U32)
+            with code.when(condition):
+                bits = ir.Bits("shl", (to_bits(dtype, value), const(place * width, _U32)), _U32)
+                code.assign(word, ir.Bits("or", (ir.Bits("and", (word, mask), _U32), bits), _U32))
+        code.emit(ir.StoreElement(buffer, number, word, True, span))
+
+
+def _word_number(frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr]) -> ir.Expr:
+    number = element_number(frame, parameter, coordinates)
+    shift = parameter.dtype.elements_per_word.bit_length() - 1
+    return frame.code.let("word", ir.Bits("shr", (number, const(shift, _U32)), _U32))
+
+
+def _joined(parts: list[ir.Expr], width: int) -> ir.Expr:
+    word = parts[0]
+    for place, part in enumerate(parts[1:], 1):
+        word = ir.Bits("or", (word, ir.Bits("shl", (part, const(place * width, _U32)), _U32)), _U32)
+    return word
+
+
+__all__ = ["bit_offset", "store_granule"]

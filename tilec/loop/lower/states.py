@@ -1,0 +1,257 @@
+"""What a sweep accumulates: the state of each reduction, in a lane and over the lanes of a job.
+
+Every state knows its components, how a block of values joins it, and how several states become one. Sums are carried in
+two levels, so that no running sum grows long; a logsumexp rescales once a block of values, not once a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import compare, const
+from tilec.loop.lower.code import Code
+from tilec.ops.reduce import REDUCTIONS
+from tilec.tile import ir as tile
+from tilec.types import DType
+
+_LOWEST = -3.4028234663852886e38
+_F32 = DType.F32
+
+
+def _op(op: str, dtype: DType, *operands: ir.Expr) -> ir.Expr:
+    return ir.Op(op, operands, dtype)
+
+
+def tree(code: Code, op: str, values: Sequence[ir.Expr]) -> ir.Expr:
+    """The values combined pairwise by `op`."""
+    values = list(values)
+    while len(values) > 1:
+        pairs = [_op(op, a.dtype, a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+        values = pairs + ([values[-1]] if len(values) % 2 else [])
+    return code.let("part", values[0])
+
+
+class State:
+    """A state under construction in one sweep. `reductions` are the instructions that it gives the results of."""
+
+    def __init__(self, reductions: list[tile.Reduce]) -> None:
+        self.reductions = reductions
+
+    operand: tile.Value
+
+    def declare(self, code: Code) -> None:
+        raise NotImplementedError
+
+    def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
+        raise NotImplementedError
+
+    def settle(self, code: Code) -> None:
+        """Called at the end of each block of 16 rounds of a long sweep."""
+
+    def components(self, code: Code) -> list[ir.Expr]:
+        raise NotImplementedError
+
+    def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
+        """One state's components from those of several lanes, in their order."""
+        raise NotImplementedError
+
+    def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
+        raise NotImplementedError
+
+
+class PlainState(State):
+    """One value combined by an op: sum, prod, max, min, any, all."""
+
+    def __init__(self, reduction: tile.Reduce) -> None:
+        super().__init__([reduction])
+        row = REDUCTIONS[reduction.op]
+        self.dtype = reduction.type.dtype
+        self.op = row.combine
+        self.identity = ir.Const(self.dtype, row.identity[self.dtype])
+        self.is_sum = row.combine == "add" and self.dtype is _F32
+
+    def declare(self, code: Code) -> None:
+        hint = self.reductions[0].name or self.reductions[0].op
+        self.value = code.declare(hint, self.identity)
+        self.settled = code.declare(f"{hint}_total", self.identity) if self.is_sum else None
+
+    def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
+        code.assign(self.value, _op(self.op, self.dtype, self.value, tree(code, self.op, values)))
+
+    def settle(self, code: Code) -> None:
+        if self.settled is not None:
+            code.assign(self.settled, _op("add", _F32, self.settled, self.value))
+            code.assign(self.value, self.identity)
+
+    def components(self, code: Code) -> list[ir.Expr]:
+        if self.settled is None:
+            return [self.value]
+        return [code.let("part", _op("add", _F32, self.settled, self.value))]
+
+    def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
+        return [tree(code, self.op, [part[0] for part in parts])]
+
+    def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
+        return [(self.reductions[0], components[0])]
+
+
+class BestState(State):
+    """The best value and its first index; the first NaN beats every number."""
+
+    def __init__(self, reduction: tile.Reduce) -> None:
+        super().__init__([reduction])
+        self.dtype = reduction.operand.type.dtype
+        self.better = "gt" if reduction.op == "argmax" else "lt"
+
+    def declare(self, code: Code) -> None:
+        self.value = code.declare("best", ir.Const(self.dtype, False if self.dtype is DType.BOOL else 0))
+        self.index = code.declare("best_at", const(-1))
+
+    def _wins(self, code: Code, value: ir.Expr, index: ir.Expr, best: ir.Expr, at: ir.Expr) -> ir.Expr:
+        """Whether (value, index) replaces (best, at); `at` -1: nothing yet; `index` -1 never wins."""
+        boolean = DType.BOOL
+        better = compare(self.better, value, best)
+        equal = compare("eq", value, best)
+        if self.dtype is _F32:
+            value_nan, best_nan = (code.let("is_nan", _op("isnan", boolean, v)) for v in (value, best))
+            only_value = _op("and", boolean, value_nan, _op("not", boolean, best_nan))
+            both_nan = _op("and", boolean, value_nan, best_nan)
+            better = _op("or", boolean, better, only_value)
+            equal = _op("or", boolean, equal, both_nan)
+        earlier = _op("and", boolean, equal, compare("lt", index, at))
+        wins = _op("or", boolean, compare("lt", at, const(0)), _op("or", boolean, better, earlier))
+        return code.let("wins", _op("and", boolean, compare("ge", index, const(0)), wins))
+
+    def _replace(self, code: Code, value: ir.Expr, index: ir.Expr) -> None:
+        wins = self._wins(code, value, index, self.value, self.index)
+        code.assign(self.value, ir.Select(wins, value, self.value))
+        code.assign(self.index, ir.Select(wins, index, self.index))
+
+    def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
+        for value, position in zip(values, positions, strict=True):
+            self._replace(code, value, position)
+
+    def components(self, code: Code) -> list[ir.Expr]:
+        return [self.value, self.index]
+
+    def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
+        value, index = parts[0]
+        for other, at in parts[1:]:
+            wins = self._wins(code, other, at, value, index)
+            value = code.let("best", ir.Select(wins, other, value))
+            index = code.let("best_at", ir.Select(wins, at, index))
+        return [value, index]
+
+    def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
+        return [(self.reductions[0], code.let("index", _op("max", DType.I32, components[1], const(0))))]
+
+
+class ShiftedState(State):
+    """Maximum and sum of exponentials over it: what `rest` and the `max` of the same values are made of.
+
+    The maximum starts at the lowest finite number, so that no shift is ever infinite minus infinite; a NaN is kept as a
+    flag, since hardware maxima drop it.
+    """
+
+    def __init__(self, reductions: list[tile.Reduce]) -> None:
+        super().__init__(reductions)
+
+    def declare(self, code: Code) -> None:
+        self.peak = code.declare("peak", ir.Const(_F32, _LOWEST))
+        self.sum = code.declare("exp_sum", ir.Const(_F32, 0.0))
+        self.total = code.declare("exp_total", ir.Const(_F32, 0.0))
+        self.has_nan = code.declare("has_nan", ir.Const(DType.BOOL, False))
+
+    @staticmethod
+    def _shift(code: Code, peak: ir.Expr) -> ir.Expr:
+        """What is subtracted: the maximum, or 0 where that is +inf."""
+        is_huge = compare("gt", peak, ir.Const(_F32, -_LOWEST))
+        return code.let("shift", ir.Select(is_huge, ir.Const(_F32, 0.0), peak))
+
+    def _exponential(self, value: ir.Expr, shift: ir.Expr) -> ir.Expr:
+        return _op("exp", _F32, _op("sub", _F32, value, shift))
+
+    def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
+        peak = code.let("new_peak", _op("max_fast", _F32, self.peak, tree(code, "max_fast", values)))
+        shift = self._shift(code, peak)
+        scale = code.let("scale", self._exponential(self.peak, shift))
+        terms = [code.let("term", self._exponential(value, shift)) for value in values]
+        code.assign(self.sum, _op("add", _F32, _op("mul", _F32, self.sum, scale), tree(code, "add", terms)))
+        code.assign(self.total, _op("mul", _F32, self.total, scale))
+        code.assign(self.peak, peak)
+        nans = [_op("isnan", DType.BOOL, value) for value in values]
+        code.assign(self.has_nan, _op("or", DType.BOOL, self.has_nan, tree(code, "or", nans)))
+
+    def settle(self, code: Code) -> None:
+        code.assign(self.total, _op("add", _F32, self.total, self.sum))
+        code.assign(self.sum, ir.Const(_F32, 0.0))
+
+    def components(self, code: Code) -> list[ir.Expr]:
+        return [self.peak, code.let("part", _op("add", _F32, self.total, self.sum)), self.has_nan]
+
+    def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
+        peak = tree(code, "max_fast", [part[0] for part in parts])
+        shift = self._shift(code, peak)
+        terms = [
+            code.let("term", _op("mul", _F32, part[1], self._exponential(part[0], shift))) for part in parts
+        ]
+        return [peak, tree(code, "add", terms), tree(code, "or", [part[2] for part in parts])]
+
+    def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
+        peak, total, has_nan = components
+        is_empty = code.let("is_empty", compare("eq", total, ir.Const(_F32, 0.0)))
+        is_huge = code.let("is_huge", compare("gt", peak, ir.Const(_F32, -_LOWEST)))
+        nan = ir.Const(_F32, float("nan"))
+        found: list[tuple[tile.Value, ir.Expr]] = []
+        for reduction in self.reductions:
+            if reduction.op == "max":
+                value: ir.Expr = ir.Select(is_empty, ir.Const(_F32, float("-inf")), peak)
+            else:
+                is_infinite = _op("or", DType.BOOL, is_empty, is_huge)
+                safe = code.let("safe", ir.Select(is_infinite, ir.Const(_F32, 1.0), total))
+                value = _op("log", _F32, safe)
+            found.append((reduction, code.let(reduction.name or reduction.op, ir.Select(has_nan, nan, value))))
+        return found
+
+
+class PickState(State):
+    """A picked element, found by the one lane that owns it; the others hold 0."""
+
+    def __init__(self, pick: tile.Pick) -> None:
+        super().__init__([])
+        self.pick = pick
+        self.dtype = pick.type.dtype
+
+    def declare(self, code: Code) -> None:
+        zero = ir.Const(self.dtype, {_F32: 0.0, DType.BOOL: False}.get(self.dtype, 0))
+        self.value = code.declare(self.pick.name or "picked", zero)
+
+    def components(self, code: Code) -> list[ir.Expr]:
+        return [self.value]
+
+    def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
+        return [tree(code, "or" if self.dtype is DType.BOOL else "add", [part[0] for part in parts])]
+
+    def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
+        return [(self.pick, components[0])]
+
+
+def make_states(reductions: list[tile.Reduce]) -> list[State]:
+    """The states that give all `reductions`: a `rest` shares its state with the `max` of the same values."""
+    states: list[State] = []
+    taken: set[tile.Value] = set()
+    for rest in [r for r in reductions if r.op == "rest"]:
+        if rest in taken:
+            continue
+        group = [
+            r for r in reductions if r.op in ("rest", "max") and r.operand is rest.operand and r.axes == rest.axes
+        ]
+        taken |= set(group)
+        states.append(ShiftedState(group))
+    for reduction in reductions:
+        if reduction in taken:
+            continue
+        states.append(BestState(reduction) if REDUCTIONS[reduction.op].state == "best" else PlainState(reduction))
+    return states
+

@@ -1,0 +1,29 @@
+"""One frozen set of options for a compilation. No globals and no environment below the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The device limits that a plan may depend on (defaults: what every WebGPU implementation has)."""
+
+    invocations: int = 256
+    workgroup_bytes: int = 16384
+    storage_buffers: int = 8
+    workgroups_per_axis: int = 65535
+    binding_bytes: int = 128 << 20
+    is_cpu: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`fusion` False gives the naive plan. `verify` runs the verifiers after every pass. `threads` overrides the plan's
+    workgroup size. `features` are WebGPU feature names that the output may use."""
+
+    fusion: bool = True
+    verify: bool = False
+    threads: int | None = None
+    features: tuple[str, ...] = ()
+    limits: Limits = Limits()

@@ -1,0 +1,186 @@
+"""The schedule as data: which work is done in which sweep, by whom, and where values live meanwhile.
+
+A *sink* is work that must happen: a reduction, a store, the publishing of a value in scratch memory. A *phase* is a loop
+over *jobs*, the positions of its kept axes; a job is a list of rounds and control flow, and a *round* is one sweep over
+the swept axes, the combination of its states over the job's lanes, and the narrow work that follows. Everything that is
+no sink is recomputed from loads, registers and scratch wherever a sink needs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tilec.tile import ir as tile
+from tilec.types import DType, Extent
+
+# A role says by what an axis is indexed: "k0", "k1", ... the kept axes of the phase, "s0", ... the swept axes of the
+# round, "." an axis of extent 1.
+Roles: TypeAlias = "tuple[str, ...]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """Scratch memory for one value: `shape` elements of 4 bytes for each block (for the whole launch if `is_shared`)."""
+
+    name: str
+    dtype: DType
+    shape: tuple[Extent, ...]
+    is_shared: bool = False
+
+    @property
+    def size(self) -> Extent:
+        size = Extent.of(1)
+        for extent in self.shape:
+            size = size * extent
+        return size
+
+
+@dataclass(slots=True, eq=False)
+class Sink:
+    """`kind`: "reduce" (value: Reduce), "pick" (Pick, read by the lane that owns the element), "store" (Store),
+    "publish" (any value, into `slot`) or "carry" (a yielded value, into the `slot` of the loop's carried argument).
+
+    `roles` are those of the axes of the operand (reduce), the picked row's axes (pick), the spans (store) or the value.
+    `granular`: a store of a packed type whose words each have one owner (`Phase.granule` elements at a time).
+    """
+
+    kind: str
+    value: tile.Value
+    position: int
+    slot: Slot | None = None
+    roles: Roles = ()
+    granular: bool = False
+
+    @property
+    def operand(self) -> tile.Value:
+        """What the sink evaluates."""
+        if isinstance(self.value, (tile.Reduce, tile.Store, tile.Pick)) and self.kind in ("reduce", "store", "pick"):
+            return self.value.operand
+        return self.value
+
+    @property
+    def shape(self) -> tuple[Extent, ...]:
+        """Extents of the axes that `roles` speak of."""
+        if self.kind == "store":
+            return self.value.type.shape
+        if self.kind == "pick":
+            return (*self.value.type.shape[:-1], self.operand.type.shape[-1])
+        return self.operand.type.shape
+
+    @property
+    def is_narrow(self) -> bool:
+        """Done once a job, not once an element."""
+        return self.kind in ("store", "publish", "carry") and not any(role.startswith("s") for role in self.roles)
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """One sweep over `swept` (no sweep if no sink is wide), then the combine, then the narrow sinks.
+
+    `fence`: a storage barrier stands before it, since it touches memory that other lanes of the job have touched.
+    """
+
+    swept: tuple[Extent, ...]
+    sinks: list[Sink] = field(default_factory=list)
+    fence: bool = False
+
+    @property
+    def wide(self) -> list[Sink]:
+        return [sink for sink in self.sinks if not sink.is_narrow]
+
+    @property
+    def narrow(self) -> list[Sink]:
+        return [sink for sink in self.sinks if sink.is_narrow]
+
+
+@dataclass(slots=True, eq=False)
+class IfItem:
+    node: tile.If
+    then: list[Item]
+    otherwise: list[Item]
+    fence: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class ForItem:
+    """`carried[k]` is the slot of carried argument k, None if it lives in a register. `fence`: a storage barrier stands
+    before it; `fences_rounds`: one ends every round of the loop too (inside a job; phases always end with one)."""
+
+    node: tile.For
+    body: list[Item]
+    carried: tuple[Slot | None, ...]
+    fence: bool = False
+    fences_rounds: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class WhileItem:
+    node: tile.While
+    condition: list[Item]
+    body: list[Item]
+    carried: tuple[Slot | None, ...]
+    fence: bool = False
+    fences_rounds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """How a phase's jobs meet threads: `lanes` threads a job, `jobs` jobs at once in a workgroup.
+
+    `granule` elements of the last swept axis go to one lane together. `unroll` granules are in flight in the main loop.
+    `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
+    in its registers from round to round; 0 if streamed. `jobs_fastest`: neighbouring threads take neighbouring jobs (the
+    kept axis is the contiguous one), else neighbouring lanes of one job.
+    """
+
+    lanes: int
+    jobs: int
+    granule: int = 1
+    unroll: int = 1
+    resident: int = 0
+    jobs_fastest: bool = False
+
+    @property
+    def threads(self) -> int:
+        return self.lanes * self.jobs
+
+
+@dataclass(slots=True, eq=False)
+class Phase:
+    """`kept` are the extents of the job axes. `items` are rounds and control flow inside one job. `granule`
+    elements of the swept axis must go to one lane (words of packed stores); `mapping` says the rest."""
+
+    kept: tuple[Extent, ...]
+    items: list[Item] = field(default_factory=list)
+    mapping: Mapping = Mapping(1, 1)
+    granule: int = 1
+
+
+Item: TypeAlias = "Round | Phase | IfItem | ForItem | WhileItem"
+
+
+@dataclass(slots=True, eq=False)
+class Dispatch:
+    """`kind`: "jobs" (one phase; the jobs of all blocks are spread over workgroups; `merges_blocks` if a workgroup may
+    take jobs of several blocks), "block" (one workgroup a block runs `items` in order, with barriers between), "unpack"
+    and "pack" (a packed tensor into its shadow of 32-bit elements and back)."""
+
+    kind: str
+    threads: int
+    items: list[Item] = field(default_factory=list)
+    merges_blocks: bool = False
+    tensor: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """`shadows` maps a packed tensor that is stored where words are shared to the slot that stands for it meanwhile.
+
+    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument."""
+
+    dispatches: list[Dispatch]
+    slots: list[Slot]
+    homes: dict[tile.Value, Slot]
+    shadows: dict[str, Slot]
+    guards: list[str]
