@@ -1,0 +1,219 @@
+"""Checks calls: that the function exists, takes these arguments, and gets places where it assigns; and recursion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tilec.diag import catalog
+from tilec.diag.report import Reporter, did_you_mean
+from tilec.sema import lookup
+from tilec.sema.effects import effects
+from tilec.sema.library import library
+from tilec.sema.lookup import Found
+from tilec.sema.program import FileScope
+from tilec.source import Span
+from tilec.syntax import ast
+
+if TYPE_CHECKING:
+    from tilec.sema.names import _Checker
+
+
+class CallGraph:
+    """Who calls whom, among the functions of one file."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self.reporter = reporter
+        self.edges: dict[ast.Function, list[tuple[ast.Function, Span]]] = {}
+        self.current: ast.Function | None = None
+
+    def enter(self, function: ast.Function) -> None:
+        self.current = function
+        self.edges[function] = []
+
+    def add(self, callee: ast.Function, span: Span) -> None:
+        if self.current is not None:
+            self.edges[self.current].append((callee, span))
+
+    def report_cycles(self) -> None:
+        """Depth first without Python's recursion: a chain of calls may be long."""
+        done: set[ast.Function] = set()
+        for root in self.edges:
+            path: list[ast.Function] = []
+            stack: list[tuple[ast.Function, int]] = [(root, 0)]
+            while stack:
+                function, position = stack.pop()
+                if position == 0:
+                    if function in done:
+                        continue
+                    path.append(function)
+                edges = self.edges.get(function, [])
+                if position == len(edges):
+                    done.add(function)
+                    path.pop()
+                    continue
+                stack.append((function, position + 1))
+                callee, span = edges[position]
+                if callee in path:
+                    cycle = [*path[path.index(callee) :], callee]
+                    text = " -> ".join(f"`{step.name.name}`" for step in cycle)
+                    self.reporter.error(catalog.RECURSION, span, name=callee.name.name, cycle=text)
+                elif callee not in done:
+                    stack.append((callee, 0))
+
+
+def is_function(scope: FileScope, name: str) -> bool:
+    """Whether the file sees any function of the name, of either form."""
+    return lookup.builtin_arity(name) is not None or any(
+        lookup.candidates(scope, name, is_statement=is_statement) for is_statement in (False, True)
+    )
+
+
+def check_call(checker: _Checker, call: ast.Call) -> None:
+    """A call in an expression."""
+    name, report = call.function, checker.reporter.error
+    found = lookup.find(checker.scope, name, len(call.arguments), is_statement=False)
+    if found is not None:
+        checker.graph.add(found.function, call.function_span)
+        _check_binding(checker, call, found)
+        return
+    if lookup.builtin_arity(name) is not None:
+        _check_builtin(checker, call)
+    elif name in lookup.GRADIENTS:
+        report(catalog.GRADIENT_NOT_YET, call.function_span, name=name)
+    elif lookup.candidates(checker.scope, name, is_statement=False):
+        _wrong_arity(checker, call, is_statement=False)
+    elif lookup.candidates(checker.scope, name, is_statement=True):
+        report(catalog.NO_VALUE, call.function_span, name=name)
+    else:
+        _unknown(checker, call)
+
+
+def check_statement_call(checker: _Checker, call: ast.Call) -> None:
+    """A call that is a statement."""
+    name = call.function
+    found = lookup.find(checker.scope, name, len(call.arguments), is_statement=True)
+    if found is not None:
+        checker.graph.add(found.function, call.function_span)
+        values = _check_binding(checker, call, found)
+        for parameter in effects(found).assigned:
+            if parameter in values:
+                _check_place(checker, found, parameter, values[parameter])
+    elif lookup.candidates(checker.scope, name, is_statement=True):
+        _wrong_arity(checker, call, is_statement=True)
+    elif name in lookup.GRADIENTS:
+        checker.reporter.error(catalog.GRADIENT_NOT_YET, call.function_span, name=name)
+    elif is_function(checker.scope, name):
+        checker.reporter.error(catalog.VALUE_NOT_USED, call.span, name=name, text=call.span.text)
+    else:
+        _unknown(checker, call)
+    for argument in call.arguments:
+        checker.expression(argument.value)
+
+
+def _check_binding(checker: _Checker, call: ast.Call, found: Found) -> dict[str, ast.Expr]:
+    binding = lookup.bind_call(found.function, call.arguments)
+    for argument in binding.unknown:
+        names = [parameter.name.name for parameter in found.function.parameters]
+        hint = did_you_mean(argument.name or "", names) or f"it has {', '.join(f'`{name}`' for name in names)}"
+        checker.reporter.error(
+            catalog.UNKNOWN_ARGUMENT, argument.span, hint=hint, function=call.function, name=argument.name
+        )
+    for argument in binding.twice:
+        checker.reporter.error(catalog.ARGUMENT_TWICE, argument.span, function=call.function, name=argument.name)
+    if not binding.unknown and not binding.twice:
+        for name in binding.missing:
+            checker.reporter.error(catalog.MISSING_ARGUMENT, call.span, function=call.function, name=name)
+    return binding.values
+
+
+def _check_builtin(checker: _Checker, call: ast.Call) -> None:
+    name = call.function
+    least, most = lookup.builtin_arity(name) or (0, 0)
+    for argument in call.arguments:
+        if argument.name is not None and not (argument.name == "axis" and name in lookup.TAKES_AXIS):
+            hint = f"`{name}` takes its arguments by position"
+            if name in lookup.TAKES_AXIS:
+                hint = "it has `axis`"
+            elif name.startswith(("row", "col")):
+                hint = f"`{name}` always reduces the {'last' if name.startswith('row') else 'first'} axis"
+            checker.reporter.error(
+                catalog.UNKNOWN_ARGUMENT, argument.span, hint=hint, function=name, name=argument.name
+            )
+            return
+    given = sum(argument.name is None for argument in call.arguments)
+    if sum(argument.name is not None for argument in call.arguments) > 1:
+        checker.reporter.error(catalog.ARGUMENT_TWICE, call.arguments[-1].span, function=name, name="axis")
+    if not least <= given <= most:
+        _wrong_arity(checker, call, is_statement=False)
+
+
+def _wrong_arity(checker: _Checker, call: ast.Call, *, is_statement: bool) -> None:
+    name = call.function
+    ranges = {lookup.arity(f.function) for f in lookup.candidates(checker.scope, name, is_statement=is_statement)}
+    built_in = lookup.builtin_arity(name)
+    if built_in is not None and not is_statement:
+        ranges.add(built_in)
+    texts = [str(low) if low == high else f"{low} to {high}" for low, high in sorted(ranges)]
+    last = max(high for _, high in ranges)
+    expected = " or ".join(texts) + (" argument" if texts == ["1"] or last == 0 else " arguments")
+    count = len(call.arguments)
+    given = f"{count} is" if count == 1 else f"{count} are"
+    checker.reporter.error(catalog.WRONG_ARITY, call.span, name=name, expected=expected, given=given)
+
+
+def _unknown(checker: _Checker, call: ast.Call) -> None:
+    name, span = call.function, call.function_span
+    local = checker.find(name)
+    scope = checker.scope
+    if name in scope.kernels:
+        checker.reporter.error(catalog.KERNEL_CALLED, span, name=name)
+    elif local is not None:
+        local.is_used = True
+        from tilec.sema.names import _SPOKEN
+
+        checker.reporter.error(catalog.VALUE_AS_FUNCTION, span, name=name, what=_SPOKEN[local.kind])
+    elif lookup.find_constant(scope, name) is not None:
+        checker.reporter.error(catalog.VALUE_AS_FUNCTION, span, name=name, what="a constant")
+    elif name == "range":
+        checker.reporter.error(catalog.RANGE_MISUSE, span, problem="occurs only in `for ... in`")
+    elif name in lookup.LATER:
+        checker.reporter.error(catalog.OPERATION_NOT_YET, span, name=name, family=lookup.LATER[name])
+    elif (owner := _private_owner(scope, name)) is not None:
+        checker.reporter.error(catalog.PRIVATE_NAME, span, name=name, path=owner)
+    else:
+        known = lookup.builtin_names() | library().names | set(scope.expressions) | set(scope.statements)
+        for imported in scope.imports:
+            known |= {n for n in {*imported.expressions, *imported.statements} if not n.startswith("_")}
+        checker.reporter.error(catalog.UNKNOWN_FUNCTION, span, hint=did_you_mean(name, known), name=name)
+
+
+def _private_owner(scope: FileScope, name: str) -> str | None:
+    """The file whose private function a call asks for, if there is one."""
+    if not name.startswith("_"):
+        return None
+    library().load(name)
+    for file in (*scope.imports, *library().scopes):
+        if name in file.expressions or name in file.statements:
+            return file.source.name
+    return None
+
+
+def _check_place(checker: _Checker, found: Found, parameter: str, value: ast.Expr) -> None:
+    hint = None
+    match value:
+        case ast.Name(name=name):
+            local = checker.find(name)
+            if local is None or local.kind in ("var", "parameter"):
+                return
+            if local.kind == "tensor":
+                hint = f"say where: `{name}[...]`"
+            elif local.kind == "let":
+                hint = f"declare it with `var {name} = ...`"
+        case ast.Index(value=ast.Name(name=name), fill=None):
+            local = checker.find(name)
+            if local is None or local.kind in ("tensor", "parameter"):
+                return
+    function = found.function.name.name
+    checker.reporter.error(
+        catalog.OUT_NEEDS_PLACE, value.span, hint=hint, function=function, parameter=parameter, text=value.span.text
+    )

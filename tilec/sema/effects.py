@@ -1,0 +1,159 @@
+"""Which parameters a function assigns (its out parameters) or subscripts (whole tensors may be passed there)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tilec.sema import lookup
+from tilec.sema.lookup import Found
+from tilec.sema.program import FileScope
+from tilec.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """`assigned` are the out parameters; `used` those that the body uses as values (or assigns)."""
+
+    assigned: frozenset[str]
+    used: frozenset[str]
+
+
+def effects(found: Found) -> Effects:
+    """The effects of a function, through the statement functions that it calls too."""
+    memo = found.scope.effects
+    if found.function not in memo:
+        memo[found.function] = Effects(frozenset(), frozenset())  # stands for a recursive call, an error elsewhere
+        memo[found.function] = _compute(found.function, found.scope)
+    return memo[found.function]
+
+
+def _compute(function: ast.Function, scope: FileScope) -> Effects:
+    names = {parameter.name.name for parameter in function.parameters}
+    assigned: set[str] = set()
+    used: set[str] = set()
+    for statement in walk_statements(function.body):
+        match statement:
+            case ast.Assign(place=ast.Name(name=name)):
+                assigned.add(name)
+            case ast.CallStatement():
+                passed = _passed(statement.call, scope)
+                assigned |= passed.assigned
+                used |= passed.used
+        for expression in expressions_of(statement):
+            used |= _values(expression, scope)
+    if function.value is not None:
+        used |= _values(function.value, scope)
+    assigned &= names
+    return Effects(frozenset(assigned), frozenset((used & names) | assigned))
+
+
+def _passed(call: ast.Call, scope: FileScope) -> Effects:
+    """The names that a call of a statement function assigns and uses of the caller's."""
+    callee = lookup.find(scope, call.function, len(call.arguments), is_statement=True)
+    if callee is None:
+        return Effects(frozenset(), frozenset())
+    inner = effects(callee)
+    return _through(callee.function, call, inner)
+
+
+def _through(function: ast.Function, call: ast.Call, inner: Effects) -> Effects:
+    values = lookup.bind_call(function, call.arguments).values
+    plain = {parameter: value.name for parameter, value in values.items() if isinstance(value, ast.Name)}
+    return Effects(
+        frozenset(name for parameter, name in plain.items() if parameter in inner.assigned),
+        frozenset(name for parameter, name in plain.items() if parameter in inner.used),
+    )
+
+
+def _values(expression: ast.Expr, scope: FileScope) -> set[str]:
+    """Names that an expression uses as values: not those that it only subscripts or passes on to be subscripted."""
+    used: set[str] = set()
+    stack: list[ast.Expr] = [expression]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name(name=name):
+                used.add(name)
+            case ast.Index(value=ast.Name()):
+                stack.extend(_inside_subscripts(node))
+                if node.fill is not None:
+                    stack.append(node.fill)
+            case ast.Call():
+                stack.extend(argument.value for argument in node.arguments if not isinstance(argument.value, ast.Name))
+                used |= _names_used_by_call(node, scope)
+            case _:
+                stack.extend(children(node))
+    return used
+
+
+def _names_used_by_call(call: ast.Call, scope: FileScope) -> set[str]:
+    plain = {argument.value.name for argument in call.arguments if isinstance(argument.value, ast.Name)}
+    if not plain:
+        return plain
+    callee = lookup.find(scope, call.function, len(call.arguments), is_statement=False)
+    if callee is None:
+        return plain
+    inner = effects(callee)
+    return set(_through(callee.function, call, inner).used)
+
+
+def _inside_subscripts(node: ast.Index) -> list[ast.Expr]:
+    parts: list[ast.Expr | None] = []
+    for part in node.subscripts:
+        match part:
+            case ast.Point():
+                parts.append(part.index)
+            case ast.Range():
+                parts += (part.start, part.stop)
+            case ast.Count():
+                parts += (part.start, part.count)
+    return [part for part in parts if part is not None]
+
+
+def children(node: ast.Expr) -> list[ast.Expr]:
+    """The expressions directly inside one."""
+    match node:
+        case ast.Unary():
+            return [node.operand]
+        case ast.Binary():
+            return [node.left, node.right]
+        case ast.Call():
+            return [argument.value for argument in node.arguments]
+        case ast.Attribute():
+            return [node.value]
+        case ast.Index():
+            return [node.value, *_inside_subscripts(node), *([node.fill] if node.fill is not None else [])]
+    return []
+
+
+def expressions_of(statement: ast.Statement) -> list[ast.Expr]:
+    """The expressions that a statement itself evaluates (a place's subscripts among them), inner blocks left out."""
+    match statement:
+        case ast.Let() | ast.Var() | ast.Print():
+            return [statement.value]
+        case ast.Assign(place=place):
+            inside = _inside_subscripts(place) if isinstance(place, ast.Index) else []
+            return [statement.value, *inside]
+        case ast.CallStatement():
+            arguments = (argument.value for argument in statement.call.arguments)
+            return [value for value in arguments if not isinstance(value, ast.Name)]
+        case ast.If() | ast.While() | ast.Require() | ast.Assert():
+            return [statement.condition]
+        case ast.For():
+            return [statement.iterable]
+        case ast.Return() if statement.value is not None:
+            return [statement.value]
+    return []
+
+
+def walk_statements(body: tuple[ast.Statement, ...]) -> Iterator[ast.Statement]:
+    """Every statement of a body, inner blocks included."""
+    for statement in body:
+        yield statement
+        match statement:
+            case ast.If():
+                yield from walk_statements(statement.then)
+                yield from walk_statements(statement.otherwise or ())
+            case ast.For() | ast.While():
+                yield from walk_statements(statement.body)

@@ -1,0 +1,311 @@
+"""Checks every name of a file, once, whether or not a kernel uses it: definitions, uses, calls, places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tilec.diag import catalog
+from tilec.diag.report import Reporter, did_you_mean
+from tilec.sema import calls, lookup
+from tilec.sema.constants import PREDECLARED
+from tilec.sema.effects import children
+from tilec.sema.program import FileScope
+from tilec.source import Span
+from tilec.syntax import ast
+
+
+def check_names(scope: FileScope, reporter: Reporter) -> None:
+    """Reports what is wrong with the names in a file's kernels and functions."""
+    graph = calls.CallGraph(reporter)
+    for kernel in scope.kernels.values():
+        checker = _Checker(scope, reporter, graph)
+        checker.check_kernel(kernel)
+    for is_statement in (False, True):
+        for functions in scope.functions(is_statement=is_statement).values():
+            for function in functions:
+                graph.enter(function)
+                _Checker(scope, reporter, graph).check_function(function)
+    graph.report_cycles()
+
+
+@dataclass(slots=True)
+class Local:
+    """What a name stands for inside a body: "let", "var", "loop counter", "dim", "scalar", "tensor", "parameter"."""
+
+    kind: str
+    span: Span
+    is_used: bool = False
+
+
+@dataclass(slots=True)
+class _Frame:
+    names: dict[str, Local] = field(default_factory=dict)
+    later: dict[str, Span] = field(default_factory=dict)
+    """Names that the block defines, with their places, for uses that come too early."""
+
+
+_FIXED = {"loop counter": "a loop counter", "dim": "a dim", "scalar": "a parameter of the kernel"}
+_SPOKEN = {
+    "let": "a `let`", "var": "a `var`", "loop counter": "a loop counter", "dim": "a dim", "scalar": "a parameter",
+    "tensor": "a tensor", "parameter": "a parameter",
+}  # fmt: skip
+
+
+class _Checker:
+    def __init__(self, scope: FileScope, reporter: Reporter, graph: calls.CallGraph) -> None:
+        self.scope = scope
+        self.reporter = reporter
+        self.graph = graph
+        self.frames: list[_Frame] = []
+
+    # --- items
+
+    def check_kernel(self, kernel: ast.Kernel) -> None:
+        frame = _Frame()
+        for parameter in kernel.parameters:
+            kind = "tensor" if parameter.type is not None and parameter.type.kind == "tensor" else "scalar"
+            frame.names.setdefault(parameter.name.name, Local(kind, parameter.name.span))
+            for dim in parameter.type.dims or () if parameter.type is not None else ():
+                for name in _names_in(dim):
+                    if lookup.find_constant(self.scope, name.name) is None:
+                        frame.names.setdefault(name.name, Local("dim", name.span, True))
+        self.frames.append(frame)
+        for attribute in kernel.attributes:
+            for argument in attribute.arguments:
+                if not isinstance(argument, ast.NamedIn) and attribute.name.name not in ("disjoint", "autotune"):
+                    self.expression(argument)
+                elif isinstance(argument, ast.Name) and argument.name in frame.names:
+                    frame.names[argument.name].is_used = True
+        self.body(kernel.body)
+        self.leave(kernel.parameters)
+
+    def check_function(self, function: ast.Function) -> None:
+        frame = _Frame()
+        for parameter in function.parameters:
+            name = parameter.name
+            if name.name in frame.names:
+                self.duplicate("parameter", name, frame.names[name.name].span)
+            frame.names.setdefault(name.name, Local("parameter", name.span))
+        self.frames.append(_Frame())
+        for parameter in function.parameters:
+            if parameter.default is not None:
+                self.expression(parameter.default)
+        self.frames[-1] = frame
+        self.body(function.body, function.value)
+        self.leave(function.parameters)
+
+    def leave(self, parameters: Sequence[ast.Parameter]) -> None:
+        frame = self.frames.pop()
+        for parameter in parameters:
+            name = parameter.name.name
+            if not frame.names[name].is_used and not name.startswith("_"):
+                self.reporter.warning(catalog.UNUSED_PARAMETER, parameter.name.span, name=name)
+
+    # --- statements
+
+    def body(self, statements: Sequence[ast.Statement], value: ast.Expr | None = None) -> None:
+        frame = _Frame()
+        for statement in statements:
+            if isinstance(statement, ast.Let | ast.Var):
+                frame.later.setdefault(statement.name.name, statement.name.span)
+        self.frames.append(frame)
+        ended: str | None = None
+        for statement in statements:
+            if ended is not None:
+                self.reporter.warning(catalog.UNREACHABLE, statement.span, statement=ended)
+                ended = ""
+            elif ended is None:
+                ended = _ends(statement)
+            self.statement(statement)
+            if ended == "":
+                ended = None
+        if value is not None:
+            self.expression(value)
+        self.frames.pop()
+        for name, local in frame.names.items():
+            if local.kind == "let" and not local.is_used and not name.startswith("_"):
+                self.reporter.warning(catalog.UNUSED_LET, local.span, name=name)
+
+    def statement(self, node: ast.Statement) -> None:
+        match node:
+            case ast.Let() | ast.Var():
+                self.type(node.type)
+                self.expression(node.value)
+                self.define(node.name, "let" if isinstance(node, ast.Let) else "var")
+            case ast.Assign():
+                self.expression(node.value)
+                self.assign(node)
+            case ast.CallStatement():
+                calls.check_statement_call(self, node.call)
+            case ast.If():
+                self.expression(node.condition)
+                self.body(node.then)
+                self.body(node.otherwise or ())
+            case ast.While():
+                self.expression(node.condition)
+                self.body(node.body)
+            case ast.For():
+                self.loop(node)
+            case ast.Return() if node.value is not None:
+                self.expression(node.value)
+            case ast.Require():
+                self.expression(node.condition)
+            case ast.Assert() | ast.Print():
+                keyword = "assert" if isinstance(node, ast.Assert) else "print"
+                self.reporter.error(catalog.DEBUG_NOT_YET, node.span, name=keyword)
+                self.expression(node.condition if isinstance(node, ast.Assert) else node.value)
+
+    def loop(self, node: ast.For) -> None:
+        if isinstance(node.iterable, ast.Call) and node.iterable.function == "range":
+            for argument in node.iterable.arguments:
+                self.expression(argument.value)
+        else:
+            self.reporter.error(catalog.FOR_NEEDS_RANGE, node.iterable.span, text=node.iterable.span.text)
+            self.expression(node.iterable)
+        self.frames.append(_Frame({node.name.name: Local("loop counter", node.name.span)}))
+        self.body(node.body)
+        self.frames.pop()
+
+    def type(self, node: ast.TypeExpr | None) -> None:
+        for dim in node.dims or () if node is not None else ():
+            self.expression(dim)
+
+    def assign(self, node: ast.Assign) -> None:
+        match node.place:
+            case ast.Name(name=name):
+                local = self.find(name)
+                if local is None:
+                    self.unknown_or_fixed(node.place)
+                elif local.kind == "let":
+                    notes = [(local.span, "defined here")]
+                    self.reporter.error(catalog.ASSIGN_TO_LET, node.place.span, notes=notes, name=name)
+                elif local.kind in _FIXED:
+                    self.reporter.error(catalog.ASSIGN_TO_FIXED, node.place.span, name=name, what=_FIXED[local.kind])
+                elif local.kind == "tensor":
+                    hint = f"assign through a subscript: `{name}[...] = ...`"
+                    self.reporter.error(
+                        catalog.ASSIGN_TO_FIXED, node.place.span, hint=hint, name=name, what="a tensor"
+                    )
+                if local is not None:
+                    local.is_used = True
+            case ast.Index(value=ast.Name(name=name)):
+                local = self.find(name)
+                if local is not None and local.kind in ("let", "var"):
+                    self.reporter.error(catalog.TILE_SUBSCRIPT, node.place.span, text=node.place.span.text)
+                self.expression(node.place)
+
+    def unknown_or_fixed(self, node: ast.Name) -> None:
+        if lookup.find_constant(self.scope, node.name) is not None or node.name in PREDECLARED:
+            self.reporter.error(catalog.ASSIGN_TO_FIXED, node.span, name=node.name, what="a constant")
+        else:
+            self.unknown(node)
+
+    # --- expressions
+
+    def expression(self, root: ast.Expr) -> None:
+        stack: list[ast.Expr] = [root]
+        while stack:
+            node = stack.pop()
+            match node:
+                case ast.Name():
+                    self.use(node)
+                case ast.Attribute():
+                    self.attribute(node)
+                case ast.String():
+                    self.reporter.error(catalog.STRING_MISUSE, node.span)
+                case ast.Call():
+                    calls.check_call(self, node)
+                    stack.extend(reversed(children(node)))
+                case _:
+                    stack.extend(reversed(children(node)))
+
+    def attribute(self, node: ast.Attribute) -> None:
+        match node:
+            case ast.Attribute(value=ast.Attribute(value=ast.Name(name="ctx"), name="block"), name="x" | "y" | "z"):
+                return
+            case ast.Attribute(value=ast.Name(name="ctx"), name="block"):
+                self.reporter.error(catalog.CONTEXT_MISUSE, node.span, text=node.span.text)
+                return
+        if isinstance(node.value, ast.Name):
+            if node.value.name != "ctx" or self.find("ctx") is not None:
+                self.use(node.value)
+        elif not _is_context(node.value):
+            self.expression(node.value)
+        self.reporter.error(catalog.UNKNOWN_MEMBER, node.span, text=node.value.span.text, name=node.name)
+
+    def use(self, node: ast.Name) -> None:
+        name = node.name
+        local = self.find(name)
+        if local is not None:
+            local.is_used = True
+        elif name == "ctx":
+            self.reporter.error(catalog.CONTEXT_MISUSE, node.span, text=name)
+        elif lookup.find_constant(self.scope, name) is None and name not in PREDECLARED:
+            self.unknown(node)
+
+    def unknown(self, node: ast.Name) -> None:
+        name = node.name
+        for frame in reversed(self.frames):
+            if name in frame.later and name not in frame.names:
+                notes = [(frame.later[name], "defined here")]
+                self.reporter.error(catalog.USE_BEFORE_DEFINITION, node.span, notes=notes, name=name)
+                return
+        if calls.is_function(self.scope, name):
+            self.reporter.error(catalog.FUNCTION_AS_VALUE, node.span, name=name)
+            return
+        known = {name for frame in self.frames for name in frame.names} | set(self.scope.constants)
+        self.reporter.error(catalog.UNKNOWN_NAME, node.span, hint=did_you_mean(name, known), name=name)
+
+    # --- names
+
+    def find(self, name: str) -> Local | None:
+        for frame in reversed(self.frames):
+            if name in frame.names:
+                return frame.names[name]
+        return None
+
+    def define(self, node: ast.Name, kind: str) -> None:
+        names = self.frames[-1].names
+        if node.name in names:
+            self.duplicate(_SPOKEN[kind].replace("a ", "", 1), node, names[node.name].span)
+            names[node.name].is_used = True
+            return
+        outer = self.find(node.name)
+        if outer is not None:
+            notes = [(outer.span, "the outer one")]
+            self.reporter.warning(
+                catalog.HIDES_NAME, node.span, notes=notes, name=node.name, what=_SPOKEN[outer.kind]
+            )
+        names[node.name] = Local(kind, node.span)
+
+    def duplicate(self, what: str, name: ast.Name, first: Span) -> None:
+        notes = [(first, "first defined here")]
+        self.reporter.error(catalog.DUPLICATE_DEFINITION, name.span, notes=notes, what=what, name=name.name)
+
+
+def _ends(statement: ast.Statement) -> str | None:
+    match statement:
+        case ast.Return():
+            return "return"
+        case ast.Break():
+            return "break"
+        case ast.Continue():
+            return "continue"
+    return None
+
+
+def _is_context(node: ast.Expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.name == "ctx"
+
+
+def _names_in(root: ast.Expr) -> list[ast.Name]:
+    names, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name):
+            names.append(node)
+        stack.extend(reversed(children(node)))
+    return names
