@@ -213,11 +213,11 @@ _min = _extreme("min", np.minimum)
 
 
 def _any(x: Array, active: Array, axes: Axes) -> Array:
-    return (x & active).any(axis=axes, keepdims=True)
+    return np.asarray((x & active).any(axis=axes, keepdims=True))
 
 
 def _all(x: Array, active: Array, axes: Axes) -> Array:
-    return (x | ~active).all(axis=axes, keepdims=True)
+    return np.asarray((x | ~active).all(axis=axes, keepdims=True))
 
 
 def _best(extreme: Callable[[Array, Array, Axes], Array]) -> Callable[[Array, Array, Axes], Array]:

@@ -87,8 +87,8 @@ class Frame:
                 values = self.get(self.loops[atom.name]).data
             case Symbol():
                 return Extent.of(int(self.integers[atom.name]))
-            case Opaque():
-                values = self.get(atom.value).data
+            case Opaque(value=ir.Value() as value):
+                values = self.get(value).data
             case _:
                 return None  # an Apply: its arguments come next
         if (values != values[0]).any():

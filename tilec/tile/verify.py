@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tilec.errors import InternalError
 from tilec.ops import POINTWISE, REDUCTIONS, Operand, TypeRuleError, apply_rule
@@ -10,7 +11,9 @@ from tilec.tile import ir
 from tilec.tile.make import broadcast_shape, reduced_type
 from tilec.tile.print import print_value
 from tilec.tile.walk import extents_of, opaque_of, operands_of, regions_of
-from tilec.types import ONE, SCALAR_BOOL, SCALAR_I32, DType, Symbol, TileType, broadcast_activity
+from tilec.types import ONE, SCALAR_BOOL, SCALAR_I32, DType, Extent, Symbol, TileType, broadcast_activity
+
+_T = TypeVar("_T")
 
 
 def verify(kernel: ir.Kernel, stage: str = "the tile IR") -> None:
@@ -25,6 +28,12 @@ class _Wrong(Exception):
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise _Wrong(message)
+
+
+def _found(row: _T | None, message: str) -> _T:
+    if row is None:
+        raise _Wrong(message)
+    return row
 
 
 def _same(actual: TileType, expected: TileType, what: str) -> None:
@@ -145,8 +154,7 @@ class _Verifier:
             _require(value.type.rank == 0, f"{type(value).__name__} is a scalar")
 
     def _access(self, value: ir.Load | ir.Store) -> None:
-        tensor = self._tensors.get(value.tensor)
-        _require(tensor is not None, f"no tensor {value.tensor}")
+        tensor = _found(self._tensors.get(value.tensor), f"no tensor {value.tensor}")
         _require(len(value.indices) == len(tensor.dims), f"{len(value.indices)} indices of rank {len(tensor.dims)}")
         for index in value.indices:
             scalar = index.start if isinstance(index, ir.SpanIndex) else index.index
@@ -162,7 +170,7 @@ class _Verifier:
             _require(value.type.is_fully_active, "a load with a fill has no inactive lanes")
 
     @staticmethod
-    def _store(value: ir.Store, tensor: ir.TensorParameter, counts: tuple[object, ...]) -> None:
+    def _store(value: ir.Store, tensor: ir.TensorParameter, counts: tuple[Extent, ...]) -> None:
         _require(tensor.access != "in", f"{value.tensor} is only read")
         stored, wanted = value.operand.type.dtype, tensor.dtype.compute
         are_integers = {stored, wanted} <= {DType.I32, DType.U32}
@@ -213,8 +221,7 @@ def _all_same(actual: Sequence[ir.Value], expected: Sequence[ir.Value], what: st
 
 
 def _pointwise(value: ir.Pointwise) -> None:
-    row = POINTWISE.get(value.op)
-    _require(row is not None, f"no operation {value.op}")
+    row = _found(POINTWISE.get(value.op), f"no operation {value.op}")
     _require(len(value.operands) == row.arity, f"{value.op} takes {row.arity} operands")
     types = [operand.type for operand in value.operands]
     dtypes = tuple(tile.dtype for tile in types)
@@ -234,8 +241,7 @@ def _reduction(value: ir.Reduce | ir.ActiveCount) -> None:
         _require(value.type.dtype in (DType.F32, DType.I32), "a count is f32 or i32")
         _same(value.type, expected.with_dtype(value.type.dtype), "its type")
         return
-    row = REDUCTIONS.get(value.op)
-    _require(row is not None, f"no reduction {value.op}")
+    row = _found(REDUCTIONS.get(value.op), f"no reduction {value.op}")
     signature = apply_rule(row.rule, [Operand(value.operand.type.dtype)])
     _require(signature.operands == (value.operand.type.dtype,), f"{value.op} wants {signature.operands[0]}")
     _same(value.type, expected.with_dtype(signature.result), "its type")
