@@ -229,9 +229,9 @@ def dump(
     if name not in STAGES or (after and name != "tile"):
         raise CompileError([f"no stage is named {what}; there are {', '.join(STAGES)} and tile@PASS"])
     if name == "ast":
-        from tilec.syntax.print import print_ast
+        from tilec.export.tree import tree_text
 
-        return print_ast(program.kernels[kernel].node)
+        return tree_text(program.kernels[kernel].node)
     built = build_kernel(program, kernel, dtypes, constants).kernel
     if name == "tile":
         return print_tile(built, after or None)
