@@ -357,3 +357,17 @@ def test_scalars_defaults_and_the_trace():
     assert alpha in [value for value, _ in seen]
     with pytest.raises(KeyError, match="alpha"):
         run(kernel, {}, {}, {})
+
+
+def test_integer_scalars_are_known_to_extents():
+    b = Builder()
+    n = b.scalar("n", I32)
+    b.tensor("A", F32, ["M"])
+    b.tensor("Out", F32, [1], "out")
+    count = Extent.of(Symbol("n", "scalar", nonnegative=False))
+    x = b.load("A", b.span(n, count), starts=(count,))
+    b.store("Out", b.reduce("sum", x, (0,), keeps_axes=False), b.point(0))
+    kernel = b.kernel()
+    a = np.arange(8, dtype=np.float32)
+    for value, expected in ((3, 3 + 4 + 5), (0, 0), (-2, 0), (6, 6 + 7)):
+        assert check(kernel, {"A": a}, {"M": 8}, {"n": value})["Out"][0] == expected

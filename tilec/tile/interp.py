@@ -37,7 +37,7 @@ def run(
     and constants. `trace` is called with each value and its array, whose first axis is the block (1: the same in all).
     """
     values = _scalar_values(kernel, scalars)
-    integers = dict(dims) | {name: int(value) for name, value in values.items() if value.dtype.kind in "iu"}
+    integers = dict(dims) | {name: int(value[0]) for name, value in values.items() if value.dtype.kind in "iu"}
     memory = Memory(kernel, tensors, lambda extent: max(0, extent.evaluate(integers)))
     grid = [max(0, extent.evaluate(integers)) for extent in kernel.grid]
     count = grid[0] * grid[1] * grid[2]
