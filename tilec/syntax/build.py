@@ -81,7 +81,7 @@ class Builder:
         value = read_number(str(token), span, self._reporter)
         if value is None:
             self.failed = True
-        return ast.Number(span, value or 0)
+        return ast.Number(span, 0 if value is None else value)
 
     def true(self, children: list[Any]) -> ast.Bool:
         return ast.Bool(self._token_span(children[0]), True)
@@ -109,9 +109,15 @@ class Builder:
     def compare(self, children: list[Any]) -> ast.Binary:
         left, operator, right = children
         if type(left) is ast.Binary and left.op in _COMPARISONS and id(left) not in self._parenthesised:
-            fix = f"{left.span.text} && {left.right.span.text} {operator} {right.span.text}"
-            self._error(catalog.COMPARISON_CHAIN, self._token_span(operator), fix=" ".join(fix.split()))
+            self._report_chain(left, operator, right)
         return self.binary(children)
+
+    def _report_chain(self, left: ast.Binary, operator: Any, right: ast.Expr) -> None:
+        """Once for a chain: the texts of its parts add up."""
+        if type(left.left) is ast.Binary and left.left.op in _COMPARISONS and id(left.left) not in self._parenthesised:
+            return
+        fix = f"{left.span.text} && {left.right.span.text} {operator} {right.span.text}"
+        self._error(catalog.COMPARISON_CHAIN, self._token_span(operator), fix=" ".join(fix.split()))
 
     def unary(self, children: list[Any]) -> ast.Unary:
         operator, operand = children
