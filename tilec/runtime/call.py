@@ -30,10 +30,11 @@ def call(
     dtypes: Mapping[str, Any] | None,
 ) -> Result:
     """See `Kernel.__call__`."""
-    values = _assign(kernel, positional, named)
-    constants = {name: values.pop(name) for name in _const_names(kernel) if name in values}
+    constants = {name: named[name] for name in _const_names(kernel) if name in named}
     if constants:
-        return call(kernel.specialize(**constants), (), values, device, dtypes)
+        others = {name: value for name, value in named.items() if name not in constants}
+        return call(kernel.specialize(**constants), positional, others, device, dtypes)
+    values = _assign(kernel, positional, named)
     key = _fast_key(values, device, dtypes)
     if key is not None:
         prepared = kernel._prepared.get(key)
@@ -84,7 +85,7 @@ def _assign(kernel: Kernel, positional: Sequence[Any], named: Mapping[str, Any])
     values: dict[str, Any] = {}
     if positional:
         # The positional ones are what a caller has to give: outputs are made by the call.
-        outputs = {tensor.name for tensor in kernel._default.kernel.tensors if tensor.access == "out"}
+        outputs = {tensor.name for tensor in kernel._variants({}).kernel.tensors if tensor.access == "out"}
         order = [p.name for p in signature.parameters if p.name not in outputs and p.name not in kernel.constants]
         if len(positional) > len(order):
             names = ", ".join(order)
