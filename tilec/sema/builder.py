@@ -21,7 +21,7 @@ Scalar = bool | int | float
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """One load or store, for the rules between blocks. `axes` holds per tensor axis a start and a count (None: a point).
+    """One load or store, for the rules between blocks. `axes` holds a start and a count (None: a point) an axis.
 
     `pinned` are block axes (with the index) that a condition around the access fixes; `is_conditional` if it is under
     an `if` or in a `while`. `path` are the regions around it: of two accesses, the earlier one surely happened before

@@ -149,6 +149,11 @@ def _check_builtin(checker: _Checker, call: ast.Call) -> None:
 
 def _wrong_arity(checker: _Checker, call: ast.Call, *, is_statement: bool) -> None:
     name = call.function
+    named = {argument.name for argument in call.arguments if argument.name is not None}
+    for found in lookup.candidates(checker.scope, name, is_statement=is_statement):
+        if named and lookup.bind_call(found.function, call.arguments).twice:
+            _check_binding(checker, call, found)
+            return
     ranges = {lookup.arity(f.function) for f in lookup.candidates(checker.scope, name, is_statement=is_statement)}
     built_in = lookup.builtin_arity(name)
     if built_in is not None and not is_statement:
@@ -165,6 +170,8 @@ def _unknown(checker: _Checker, call: ast.Call) -> None:
     name, span = call.function, call.function_span
     local = checker.find(name)
     scope = checker.scope
+    if any(name in file.broken for file in (scope, *scope.imports)):
+        return
     if name in scope.kernels:
         checker.reporter.error(catalog.KERNEL_CALLED, span, name=name)
     elif local is not None:

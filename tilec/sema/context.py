@@ -8,6 +8,7 @@ from typing import TypeAlias
 from tilec.sema import core
 from tilec.sema.program import FileScope
 from tilec.source import Span
+from tilec.syntax import ast
 
 
 class TooLargeError(Exception):
@@ -41,4 +42,5 @@ class Context:
     frames: list[dict[str, Binding]]
     loops: list[Loop] = field(default_factory=list)
     returned: core.Cell | None = None
-    depth: int = 0
+    functions: tuple[ast.Function, ...] = ()
+    """Those whose bodies this one is inlined in, itself included."""

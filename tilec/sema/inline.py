@@ -36,10 +36,15 @@ class Inliner:
         arity = lookup.builtin_arity(node.function)
         given = sum(argument.name is None for argument in node.arguments)
         if arity is None or not arity[0] <= given <= arity[1]:
-            for argument in node.arguments:
-                expander.expression(argument.value)
+            self._look_through(node)
             return expander.poison(expander.at(node.span))
         return self._builtin(node)
+
+    def _look_through(self, node: ast.Call) -> None:
+        """The arguments of a call that means nothing may hold faults of their own."""
+        for argument in node.arguments:
+            if not isinstance(argument.value, ast.Name):
+                self.expander.expression(argument.value)
 
     def _builtin(self, node: ast.Call) -> core.Node:
         expander = self.expander
@@ -58,6 +63,8 @@ class Inliner:
 
     def _inline(self, node: ast.Call, found: Found) -> core.Node:
         expander = self.expander
+        if found.function in expander.context.functions:  # recursion, which was reported
+            return expander.poison(expander.at(node.span))
         bindings = self._arguments(node, found, frozenset())
         if bindings is None:
             return expander.poison(expander.at(node.span))
@@ -73,8 +80,10 @@ class Inliner:
         expander = self.expander
         found = lookup.find(expander.context.scope, node.function, len(node.arguments), is_statement=True)
         if found is None:
-            for argument in node.arguments:
-                expander.expression(argument.value)
+            self._look_through(node)
+            return
+        if found.function in expander.context.functions:
+            expander.poison(expander.at(node.span))
             return
         assigned = effects(found).assigned
         targets: dict[str, core.Place | core.Cell] = {}
@@ -153,7 +162,7 @@ class Inliner:
                     catalog.WHOLE_TENSOR_MISUSE, expander.at(value.span), function=found.function.name.name,
                     parameter=name, name=value.name, subscripts=subscripts,
                 )  # fmt: skip
-                return core.Poison(expander.at(value.span))
+                return expander.poison(expander.at(value.span))
         return expander.expression(value)
 
     def _enter(self, node: ast.Call, found: Found, bindings: dict[str, Binding]) -> Context:
@@ -163,7 +172,7 @@ class Inliner:
         """
         expander = self.expander
         span: Span = expander.at(node.span)
-        depth = expander.context.depth + 1
+        depth = len(expander.context.functions) + 1
         if depth > INLINE_DEPTH:
             expander.faults.error(
                 catalog.NESTING_TOO_DEEP, expander.at(node.function_span), limit=INLINE_DEPTH, level=depth,
@@ -171,8 +180,8 @@ class Inliner:
             )  # fmt: skip
             raise TooLargeError
         outer = expander.context
-        expander.context = Context(found.scope, span, [{}], depth=depth)
-        given = {name for name in bindings}
+        expander.context = Context(found.scope, span, [{}], functions=(*outer.functions, found.function))
+        given = set(bindings)
         for parameter in found.function.parameters:
             name = parameter.name.name
             if parameter.default is not None and name not in given and name not in effects(found).assigned:

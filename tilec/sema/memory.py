@@ -12,7 +12,7 @@ from tilec.sema.elementwise import meet_pending
 from tilec.sema.items import Item, Shape, bare_shape, is_of_dims, join, show_type
 from tilec.source import Span
 from tilec.tile import ir
-from tilec.types import ONE, ZERO, Apply, Bound, DType, Extent, Symbol, TileType, apply, broadcast_activity, stretch
+from tilec.types import ONE, ZERO, Apply, Bound, DType, Extent, TileType, apply, broadcast_activity, stretch
 
 Axis = tuple[Extent, "Extent | None"]
 

@@ -24,6 +24,8 @@ class FileScope:
     constants: dict[str, ast.Const] = field(default_factory=dict)
     kernels: dict[str, ast.Kernel] = field(default_factory=dict)
     imports: list[FileScope] = field(default_factory=list)
+    broken: frozenset[str] = frozenset()
+    """Names of functions and kernels that were not understood, so that their uses are not reported as well."""
     effects: dict[ast.Function, Any] = field(default_factory=dict)
     """What `sema.effects` found out, by function."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
 
 from tilec.diag import catalog
@@ -16,6 +17,7 @@ from tilec.syntax import ast
 from tilec.syntax.parse import parse
 
 IMPORT_DEPTH = 64
+_ITEM_NAME = re.compile(r"\b(?:fn|const|kernel)\s+([A-Za-z_]\w*)")
 
 
 def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
@@ -54,7 +56,7 @@ class _Loader:
             is_missing = isinstance(error, FileNotFoundError)
             reason = "no such file" if is_missing else (error.strerror or "not readable").lower()
             if importing is not None:
-                self.reporter.error(catalog.IMPORT_MISSING, importing, path=shown, reason=reason)
+                self.reporter.error(catalog.IMPORT_MISSING, importing, path=importing.text.strip('"'), reason=reason)
             else:
                 self.reporter.error(catalog.CANNOT_READ, _nowhere(shown), path=shown, reason=reason)
             return None
@@ -80,6 +82,9 @@ class _Loader:
                 self._check_conflicts(scope, imported, item.span)
                 scope.imports.append(imported)
         self._check_hiding(scope)
+        if self.reporter.has_errors:
+            known = {*scope.expressions, *scope.statements, *scope.kernels, *scope.constants}
+            scope.broken = frozenset(_ITEM_NAME.findall(source.text)) - known
         return scope
 
     def _import(self, item: ast.Import, source: Source, path: Path, depth: int) -> FileScope | None:
