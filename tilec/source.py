@@ -11,7 +11,7 @@ class Source:
     """One source text. `name` is what diagnostics print; `text` is decoded, with any line endings."""
 
     name: str
-    text: str
+    text: str = field(repr=False)
     is_std: bool = False
 
     @cached_property
