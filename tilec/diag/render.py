@@ -214,32 +214,23 @@ def _show(place: _Place, margin: int, paint: _Paint) -> list[str]:
 
 
 def _underlined(source: Source, number: int, span: Span) -> tuple[str, int, int]:
-    """A source line as shown, the column at which its underlining begins, and how wide it is (at least 1)."""
+    """A source line as shown, the column at which its underlining begins, and how wide it is.
+
+    The width is at least 1, except on a blank line in the middle of a span. Of a long line only the part around the
+    start of the underlining is shown.
+    """
     raw = source.line_text(number)
     line_start = source.line_starts[number - 1]
-    indent = len(raw) - len(raw.lstrip())
-    first = min(max(span.start - line_start, 0), len(raw))
-    if span.start < line_start:
-        first = indent
-    stop = min(max(span.end - line_start, 0), len(raw))
-    before = _display(raw[:first])
-    marked = _display(raw[first:stop])
-    text = before + marked + _display(raw[max(first, stop) :])
-    start = _width(before)
-    if span.start < line_start and not marked:
-        return _clip(text, start, 0)
-    return _clip(text, start, max(_width(marked), 1))
-
-
-def _clip(text: str, start: int, width: int) -> tuple[str, int, int]:
-    """Cuts a very long line to the part around its underlining."""
-    if _width(text) <= _WIDEST:
-        return text, start, width
-    cut = max(0, start - _WIDEST // 2)
-    head = "..." if cut else ""
-    clipped = head + text[cut : cut + _WIDEST]
-    tail = "..." if cut + _WIDEST < len(text) else ""
-    return clipped + tail, start - cut + len(head), min(width, _WIDEST - (start - cut))
+    begins_here = span.start >= line_start
+    first = min(span.start - line_start, len(raw)) if begins_here else len(raw) - len(raw.lstrip())
+    stop = max(min(span.end - line_start, len(raw)), first)
+    cut = max(0, first - _WIDEST // 2) if len(raw) > _WIDEST else 0
+    end = min(len(raw), cut + _WIDEST)
+    head, tail = "..." if cut else "", "..." if end < len(raw) else ""
+    before = head + _display(raw[cut:first])
+    marked = _display(raw[first : min(stop, end)])
+    text = before + marked + _display(raw[min(stop, end) : end]) + tail
+    return text, _width(before), max(_width(marked), 1 if begins_here else 0)
 
 
 def _display(text: str) -> str:

@@ -69,6 +69,9 @@ class Reporter:
         hint: str | None,
         fields: dict[str, object],
     ) -> None:
+        self._error_count += row.severity == "error"
+        if len(self._diagnostics) >= LIMIT:
+            return
         if hint is None and row.hint is not None:
             hint = row.hint.format(**fields)
         diagnostic = Diagnostic(
@@ -82,14 +85,9 @@ class Reporter:
         )
         # A body that is inlined at several calls is one fault of the user's: keyed by the place, not by the way there.
         key = (row.code, id(span.source), span.start, span.end, diagnostic.message)
-        if key in self._seen or len(self._diagnostics) >= LIMIT:
-            if row.severity == "error":
-                self._error_count += 1
-            return
-        self._seen.add(key)
-        self._diagnostics.append(diagnostic)
-        if row.severity == "error":
-            self._error_count += 1
+        if key not in self._seen:
+            self._seen.add(key)
+            self._diagnostics.append(diagnostic)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -12,8 +12,9 @@ from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.diag.row import Row
 from tilec.source import Source, Span
-from tilec.syntax.pieces import Block, Frame, Line
-from tilec.syntax.words import report_stray_token
+from tilec.syntax.docs import DocComments
+from tilec.syntax.pieces import Block, Frame, Line, is_complete_item
+from tilec.syntax.words import indent, report_stray_token
 
 MAXIMUM_DEPTH = 64
 """Levels of nesting: of blocks inside an item's own, and in one statement of brackets and unary operators."""
@@ -50,8 +51,6 @@ class Layout:
 
     def __init__(self, source: Source, reporter: Reporter) -> None:
         self.top = Block(0)
-        self.docs: dict[int, str] = {}
-        """Doc comments by the offset of the token that they belong to."""
         self._source = source
         self._reporter = reporter
         self._block = self.top
@@ -63,7 +62,7 @@ class Layout:
         self._fills = 0
         self._prefix_run = 0
         self._last_prefix: Token | None = None
-        self._pending_docs: list[Token] = []
+        self._docs = DocComments(source, reporter)
         self._suspect: Token | None = None
         self._forgiven = 0
         self._tokens: list[Token] = []
@@ -90,10 +89,16 @@ class Layout:
             dict.fromkeys(("FOREIGN", "BLOCK_COMMENT", "UNCLOSED_STRING", "BAD_CHARACTER"), self._stray)
         )
 
+    @property
+    def docs(self) -> dict[int, str]:
+        """Doc comments by the offset of the token that they belong to."""
+        return self._docs.texts
+
     def run(self, tokens: list[Token]) -> None:
         """Reads all tokens. What is wrong with brackets and lines is reported."""
         self._tokens = tokens
         handlers = self._handlers
+        pending = self._docs.pending
         for index, token in enumerate(tokens):
             handler = handlers.get(token.type)
             if handler is None:
@@ -101,7 +106,7 @@ class Layout:
             else:
                 self._index = index
                 handler(token)
-            if self._pending_docs and token.type not in ("DOC", "NEWLINE"):
+            if pending and token.type not in ("DOC", "NEWLINE"):
                 self._attach_docs(token)
         self._finish()
 
@@ -125,7 +130,7 @@ class Layout:
             self._end_line()
 
     def _end_line(self) -> None:
-        if self._line.tokens or self._line.blocks:
+        if self._line.tokens:
             self._block.lines.append(self._line)
             self._line = Line()
         self._fills = 0
@@ -159,7 +164,7 @@ class Layout:
         self._line.tokens.append(token)
 
     def _begin_item(self, token: Token) -> None:
-        if not self._frames or not self._at_line_start() or self._column(token) != 1:
+        if not self._frames or not self._at_line_start() or self._source.line_column(token.start_pos or 0)[1] != 1:
             return
         self._report_unclosed(self._suspect or self._frames[-1].opener)
         self._end_line()
@@ -296,17 +301,36 @@ class Layout:
             self._abandon_brackets()
             self._forgiven += not self._frames
         if not self._frames:
+            self._end_line()
             if self._forgiven:
                 self._forgiven -= 1
-            else:
+            elif not self._block.lines or is_complete_item(self._block.lines[-1]):
                 self._error(catalog.UNMATCHED_BRACKET, token, bracket="}")
-            self._end_line()
             return
         opener = self._frames[-1].opener
-        if self._suspect is None and self._at_line_start() and self._indent(token) < self._indent(opener):
+        if self._closes_missing_brace(token, opener):
+            self._end_line()
+            return
+        if (
+            self._suspect is None
+            and self._at_line_start()
+            and indent(self._source, token) < indent(self._source, opener)
+        ):
             self._suspect = opener
         self._end_line()
         self._end_block(token.start_pos or 0, token.end_pos or 0)
+
+    def _closes_missing_brace(self, token: Token, opener: Token) -> bool:
+        """Whether the layout shows a `}` to belong to an `if c` or the like whose `{` is missing (reported there)."""
+        if not self._at_line_start() or indent(self._source, token) <= indent(self._source, opener):
+            return False
+        return any(
+            line.tokens[0].type in ("IF", "FOR", "WHILE")
+            and line.tokens[-1].type != "BLOCK"
+            and indent(self._source, line.tokens[0]) == indent(self._source, token)
+            for line in self._block.lines
+            if line.tokens
+        )
 
     def _end_block(self, start: int, end: int) -> None:
         frame = self._pop_frame()
@@ -342,8 +366,8 @@ class Layout:
         self._suspect = None
 
     def _finish(self) -> None:
-        if self._pending_docs:
-            self._lose_docs()
+        if self._docs.pending:
+            self._docs.lose()
         if self._frames:
             opener = self._frames[-1].opener
             if opener.type == "LBRACE" and self._suspect is not None:
@@ -355,7 +379,7 @@ class Layout:
     # --- doc comments ---
 
     def _doc(self, token: Token) -> None:
-        self._pending_docs.append(token)
+        self._docs.pending.append(token)
 
     def _attach_docs(self, token: Token) -> None:
         """Doc comments belong to an item, or to a parameter in the header of one."""
@@ -372,27 +396,11 @@ class Layout:
                 and tokens[0].type in ("KERNEL", "FN", "AT")
             )
         if fits:
-            text = "\n".join(str(doc)[3:].removeprefix(" ").rstrip() for doc in self._pending_docs)
-            self.docs[token.start_pos or 0] = text
-            self._pending_docs.clear()
+            self._docs.attach(token)
         else:
-            self._lose_docs()
-
-    def _lose_docs(self) -> None:
-        first, last = self._pending_docs[0], self._pending_docs[-1]
-        self._reporter.warning(catalog.DOC_ON_NOTHING, Span(self._source, first.start_pos or 0, last.end_pos or 0))
-        self._pending_docs.clear()
+            self._docs.lose()
 
     # --- places ---
 
     def _error(self, row: Row, token: Token, **fields: object) -> None:
         self._reporter.error(row, Span(self._source, token.start_pos or 0, token.end_pos or 0), **fields)
-
-    def _column(self, token: Token) -> int:
-        return self._source.line_column(token.start_pos or 0)[1]
-
-    def _indent(self, token: Token) -> int:
-        """The column of the first character on the token's line."""
-        line, _ = self._source.line_column(token.start_pos or 0)
-        text = self._source.line_text(line)
-        return len(text) - len(text.lstrip())

@@ -47,7 +47,15 @@ def _parse_range(source: Source, start: int, end: int, reporter: Reporter) -> as
         BUILDER.begin(source, reporter, layout.docs)
         items: list[ast.Item] = []
         broken: set[str] = set()
+        outside = False
         for line in _join_attributes(layout.top.lines, source, reporter):
+            # One report for a run of lines outside: one brace too many or too few makes many of them.
+            if not _is_item(line):
+                if not outside and not line.broken:
+                    report_statement_outside(reporter, source, line.tokens)
+                outside = True
+                continue
+            outside = line.tokens[-1].type == "RPAR"
             item = _parse_top_line(line, source, reporter)
             if item is not None:
                 items.append(item)
@@ -95,13 +103,13 @@ def _name_of(line: Line) -> list[str]:
     return []
 
 
+def _is_item(line: Line) -> bool:
+    return line.tokens[0].type in _ITEM_STARTS or line.tokens[0].type == "AT"
+
+
 def _parse_top_line(line: Line, source: Source, reporter: Reporter) -> ast.Item | None:
     complete = all([_parse_block(block, source, reporter) for block in line.blocks])
-    tokens = line.tokens
-    if line.broken or not tokens:
-        return None
-    if tokens[0].type not in _ITEM_STARTS and tokens[0].type != "AT":
-        report_statement_outside(reporter, source, tokens)
+    if line.broken:
         return None
     item = _parse_tokens("item", line, source, reporter)
     if item is None or not complete:
@@ -174,8 +182,8 @@ def _accepted(rule: str, tokens: list[Token]) -> frozenset[str]:
 def _is_too_deep(node: ast.Node, tokens: list[Token], source: Source, reporter: Reporter) -> bool:
     if too_deep([node]) is None:
         return False
-    operators = [token for token in tokens if token.type in INFIX]
-    place = operators[min(MAXIMUM_EXPRESSION_DEPTH, len(operators) - 1)] if operators else tokens[0]
+    operators = [token for token in tokens if token.type in INFIX or token.type in ("LSQB", "LPAR", "DOT")]
+    place = operators[min(MAXIMUM_EXPRESSION_DEPTH, len(operators) - 1)]
     reporter.error(
         catalog.EXPRESSION_TOO_LONG,
         Span(source, place.start_pos or 0, place.end_pos or 0),

@@ -104,3 +104,9 @@ def _character_hint(character: str) -> str | None:
     if character.isalpha():
         return "names consist of the letters A to Z and a to z, digits and `_`"
     return None
+
+
+def indent(source: Source, token: Token) -> int:
+    """The number of blanks at the start of the token's line."""
+    text = source.line_text(source.line_column(token.start_pos or 0)[0])
+    return len(text) - len(text.lstrip())
