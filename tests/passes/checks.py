@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
@@ -40,6 +41,8 @@ def assert_same(before, after, tensors, dims, scalars=None, *, tolerance=0.0, re
     assert expected.keys() == actual.keys()
     for name, wanted in expected.items():
         got = actual[name]
+        if wanted.dtype == ml_dtypes.bfloat16:
+            wanted, got = wanted.astype(np.float32), got.astype(np.float32)
         if wanted.dtype.kind == "f" and refines:
             got = np.where(np.isfinite(wanted), got, wanted)
         if tolerance:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tilec.errors import InternalError
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
-from tilec.tile.walk import opaque_of
+from tilec.tile.walk import opaque_of, walk
 from tilec.types import Atom, Bound, Extent, Opaque, TileType
 
 Rule = Callable[["Rewriter", ir.Value], "ir.Value | Dropped | None"]
@@ -31,6 +31,7 @@ def rewrite(kernel: ir.Kernel, rule: Rule, enter: Callable[[ir.Value], None] | N
     `enter` is called with each If, For and While of the old kernel before its regions; the rule sees it after them.
     """
     rewriter = Rewriter(rule, enter)
+    rewriter.pinned = {atom.number for value in walk(kernel.body) for atom in opaque_of(value)}
     body = rewriter.region(kernel.body)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
@@ -46,6 +47,9 @@ class Rewriter:
         self._regions_begun = 0
         self.open_regions: list[int] = []
         """Numbers of the regions around the current place, outermost first; no number is used twice."""
+        self.pinned: set[int] = set()
+        """Numbers of the scalars that extents mention. They do not become constants: an extent that becomes a literal
+        1 stretches all at once, and types that were made without stretching would be wrong."""
         self.original: ir.Value | None = None
         """The old kernel's instruction that the rule's argument comes from."""
 
@@ -100,7 +104,7 @@ class Rewriter:
         new = self._rule(self, rebuilt)
         if isinstance(new, Dropped):
             return
-        if new is None:
+        if new is None or (isinstance(new, ir.Const) and value.number in self.pinned):
             new = self.append(rebuilt)
         elif new.type != rebuilt.type:
             raise InternalError("a rewrite", f"%{value.number} of {rebuilt.type} is replaced by one of {new.type}")

@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 from tilec.tile import ir
 from tilec.tile.passes.drop_dead import drop_dead
+from tilec.tile.passes.fold_constants import fold_constants
+from tilec.tile.passes.forward_stores import forward_stores
 from tilec.tile.passes.merge_equal import merge_equal
 from tilec.tile.passes.raise_reductions import raise_reductions
+from tilec.tile.passes.simplify import simplify
 from tilec.tile.passes.split_logsumexp import split_logsumexp
 
 Pass = Callable[[ir.Kernel], ir.Kernel]
@@ -15,5 +18,13 @@ Pass = Callable[[ir.Kernel], ir.Kernel]
 NORMALISE: list[Pass] = [split_logsumexp]
 """What always runs first, before the interpreter too: they say what the program means."""
 
-PASSES: list[Pass] = [merge_equal, raise_reductions, merge_equal, drop_dead]
+PASSES: list[Pass] = [
+    forward_stores,
+    fold_constants,
+    simplify,
+    merge_equal,
+    raise_reductions,
+    merge_equal,
+    drop_dead,
+]
 """What only makes it faster."""
