@@ -44,7 +44,8 @@ def test_function_agrees_with_twin_and_torch(row: Row, dtype: str, shape: tuple[
     got = case.run(execution)
     assert got.dtype == (np.float32 if row.result == "column" else DTYPES[dtype])
     assert_within(got, expected, bound, f"{row.label} against NumPy")
-    assert_within(got, torch_says, bound, f"{row.label} against torch")
+    of_torch = row.torch_error * np.abs(case.exact()[0]) if row.torch_error else 0.0
+    assert_within(got, torch_says, bound + of_torch, f"{row.label} against torch")
 
 
 def by_row_and_execution(rows: tuple[Row, ...]):
@@ -126,7 +127,9 @@ def test_activations_at_special_values(row: Row, execution: str):
     """Infinities give the limit, NaN stays, and the sizes at which a formula changes over lose nothing."""
     edges = [0.0, -0.0, 0.5, -0.5, 0.999999, 1.0, 1.000001, 3.0, -3.0, 6.0, 14.9, 15.1, 19.9, 20.1, 88.0, 89.0, 100.0]
     far = [1e-30, -1e-30, 1e-7, -1e-7, 1e4, -1e4, 1e10, -1e10, 3e38, -3e38, np.inf, -np.inf, np.nan]
-    values = rounded(np.array([edges + [-value for value in edges] + far]), "f32")
+    domain = row.arguments[0]
+    numbers = [value for value in edges + [-value for value in edges] + far if not abs(value) > domain.high]
+    values = rounded(np.array([numbers]), "f32")
     case = draw_case(row, "f32", values.shape)
     case = with_first(case, values)
     assert_within(case.run(execution), case.expected(), case.bound(), row.label)
