@@ -83,7 +83,7 @@ class Controls:
 
     def _needs(self, value: tile.Value) -> Needs:
         marks = tuple("." if extent.is_one else f"a{axis}" for axis, extent in enumerate(value.type.shape))
-        return self.walker.needs(Sink("publish", value, 0, Slot("", value.type.dtype, value.type.shape)), marks)
+        return self.walker.needs(Sink("carry", value, 0, Slot("", value.type.dtype, value.type.shape)), marks)
 
     def _require_homes(self, needs: Needs) -> None:
         missing = {value for value, _ in needs.leaves if value not in self.walker.homes}

@@ -79,7 +79,7 @@ class Walker:
                 self._visit(scalar, (), needs, seen, is_narrow)
             needs.accesses.append(_tensor_access(value, roles, True, is_narrow))
         else:
-            self._visit(value, roles, needs, seen, is_narrow, at_home=False)
+            self._visit(value, roles, needs, seen, is_narrow, at_home=sink.kind != "publish")
             slot = sink.slot
             needs.accesses.append(Access(slot, (Extent(()),) * len(slot.shape), roles, True, is_narrow))
         return needs

@@ -73,9 +73,6 @@ class ItemLowering:
                 rest = code.let("rest", divide(rest, extent))
         outer, self.phase = self.phase, phase
         self._predeclare([item for item in phase.items if isinstance(item, (IfItem, ForItem, WhileItem))])
-        if phase.mapping.resident:
-            rounds = [item for item in phase.items if isinstance(item, Round)]
-            RoundLowering(frame, phase, self.evaluator).preload(rounds)
         self.lower(phase.items)
         self.phase, frame.index, frame.registers, frame.valid = outer, saved, registers, None
 

@@ -45,6 +45,8 @@ class RoundLowering:
         if item.fence:
             self.code.emit(ir.Barrier(True))
             self.frame.shared_is_read = False
+        if self.mapping.resident:
+            self._preload([each for each in self.phase.items if isinstance(each, Round)], item)
         if item.wide:
             self._wide(item)
         if item.narrow:
@@ -153,16 +155,15 @@ class RoundLowering:
         else:
             self._streamed(item, total, sinks, states, masks)
 
-    def preload(self, rounds: list[Round]) -> None:
-        """In a resident phase, loads what several rounds read into registers of the job."""
-        readers: dict[tuple[tile.Load, tuple[str, ...]], int] = {}
-        for item in rounds:
-            for key in {key for sink in item.wide for key in self._loads(sink)}:
-                readers[key] = readers.get(key, 0) + 1
-        kept = [key for key, count in readers.items() if count > 1]
+    def _preload(self, rounds: list[Round], item: Round) -> None:
+        """Loads what this round is the first of several to read into registers of the job."""
+        readers: dict[tuple[tile.Load, tuple[str, ...]], list[Round]] = {}
+        for each in rounds:
+            for key in dict.fromkeys(key for sink in each.wide for key in self._loads(sink)):
+                readers.setdefault(key, []).append(each)
+        kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]
         if not kept:
             return
-        item = next(item for item in rounds if item.wide)
         elements = self.resident_elements(item)
         for load, roles in kept:
             own = [
@@ -180,11 +181,11 @@ class RoundLowering:
             for indices, register in zip(own, registers, strict=True):
                 self.code.remember(self.evaluator.key(load, indices), register)
 
-    def _loads(self, sink: Sink) -> set[tuple[tile.Load, tuple[str, ...]]]:
+    def _loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
         """The loads that vary along the sweep, with the roles of their axes."""
         marker = {role: ir.Local(role, DType.I32) for role in {*sink.roles, "."}}
-        names = {local.number: role for role, local in marker.items()} | {}
-        found: set[tuple[tile.Load, tuple[str, ...]]] = set()
+        names = {local.number: role for role, local in marker.items()}
+        found: list[tuple[tile.Load, tuple[str, ...]]] = []
         stack = [(sink.operand, aligned(sink.operand, tuple(marker[role] for role in sink.roles)))]
         seen: set[object] = set()
         while stack:
@@ -195,7 +196,7 @@ class RoundLowering:
             seen.add(key)
             roles = tuple(names.get(getattr(index, "number", -1), ".") for index in own)
             if isinstance(value, tile.Load) and value not in self.frame.available and "s0" in roles:
-                found.add((value, roles))
+                found.append((value, roles))
             stack.extend(self.evaluator.children(value, own))
         return found
 
