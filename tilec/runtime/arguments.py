@@ -9,7 +9,15 @@ import numpy as np
 
 from tilec.errors import ArrayError
 from tilec.ops.reference import NUMPY_DTYPES, evaluate
-from tilec.runtime.arrays import DeviceArray, choose_dtype, convert, shape_text, storage_dtype, to_host
+from tilec.runtime.arrays import (
+    DeviceArray,
+    choose_dtype,
+    convert,
+    shape_text,
+    storage_dtype,
+    to_host,
+    with_article,
+)
 from tilec.runtime.scalars import I32_HIGHEST, Number, integer_value
 from tilec.sema.program import KernelSignature
 from tilec.tile import ir
@@ -100,7 +108,7 @@ def fit(array: Array, parameter: ir.TensorParameter) -> Array:
     if isinstance(array, DeviceArray):
         if array.dtype is not parameter.dtype:
             raise ArrayError(
-                f"{parameter.name}: a {array.dtype} device array where the kernel takes "
+                f"{parameter.name}: {with_article(str(array.dtype))} device array where the kernel takes "
                 f"{_listed(parameter.alternatives)}; upload it as device.array(x, dtype='{parameter.dtype}')"
             )
         return array

@@ -104,9 +104,13 @@ def to_host(value: Any, name: str) -> np.ndarray:
     return array
 
 
+def with_article(noun: str) -> str:
+    """`a float64`, `an int64`."""
+    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+
+
 def _kind(value: object) -> str:
-    text = type(value).__name__
-    return f"an {text}" if text[:1].lower() in "aeiou" else f"a {text}"
+    return with_article(type(value).__name__)
 
 
 def _from_torch(value: Any, name: str) -> np.ndarray:
@@ -151,7 +155,7 @@ def convert(array: np.ndarray, dtype: DType, name: str) -> np.ndarray:
     """
     target = numpy_dtype(dtype)
     if array.dtype.kind not in "fiub" and storage_dtype(array) is not DType.BF16:
-        raise ArrayError(f"{name}: a {array.dtype} array is not an array of numbers that {dtype} could hold")
+        raise ArrayError(f"{name}: {with_article(str(array.dtype))} array is not an array of numbers that {dtype} could hold")
     if array.dtype.newbyteorder("=") == target:
         return np.ascontiguousarray(array, target).reshape(array.shape)
     with np.errstate(all="ignore"):
@@ -191,8 +195,7 @@ def _inexact(array: np.ndarray, dtype: DType, name: str) -> str:
         reason = f"holds {low} to {high}, beyond its range"
     else:
         reason = "holds values that it would round"
-    article = "an" if source[0] == "i" else "a"
-    return f"{name}: {article} {source} array for {dtype} {reason}; {_fix(array, dtype, name)}"
+    return f"{name}: {with_article(source)} array for {dtype} {reason}; {_fix(array, dtype, name)}"
 
 
 def _fix(array: np.ndarray, dtype: DType, name: str) -> str:
@@ -211,7 +214,7 @@ class DeviceArray:
     `dtype` is a storage type and `shape` a tuple. `numpy()` (or `np.asarray`) copies it back.
     """
 
-    __slots__ = ("buffer", "device", "dtype", "shape")
+    __slots__ = ("__weakref__", "buffer", "device", "dtype", "shape")
 
     def __init__(self, device: Device, buffer: Buffer, dtype: DType, shape: tuple[int, ...]) -> None:
         self.device = device

@@ -53,7 +53,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\()?")
 
 def guard_test(guards: Sequence[str]) -> Callable[[Mapping[str, int]], bool]:
     """Whether values of dims meet all guards, as a function of them; guards are texts that `Facts` wrote."""
-    tests = " and ".join(f"({guard.replace('&&', ' and ')})" for guard in guards) or "True"
+    if not guards:
+        return lambda dims: True
+    tests = " and ".join(f"({guard.replace('&&', ' and ')})" for guard in guards)
     names: list[str] = []
 
     def quoted(match: re.Match[str]) -> str:

@@ -47,6 +47,10 @@ class Buffer:
             raise DeviceError("this device array was freed")
         return self._handle
 
+    @property
+    def is_freed(self) -> bool:
+        return self._handle is None
+
     def free(self) -> None:
         """Gives the memory back; work that was already submitted still completes. Any later use is a DeviceError."""
         # Under the lock: wgpu ends the process where a submission meets a buffer that was destroyed meanwhile.
@@ -206,10 +210,15 @@ class Device:
             )
         return Pipeline(handle, group, bindings, entry, next(_serials))
 
-    def run(self, launches: Sequence[Launch]) -> None:
-        """Submits the dispatches, each seeing what those before it wrote. Returns before they are done."""
+    def run(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = ()) -> None:
+        """Submits the dispatches, each seeing what those before it wrote. Returns before they are done.
+
+        The buffers `cleared` are set to zeros before the first.
+        """
         with self.lock, self._words("run the kernel"):
             encoder = self._handle.create_command_encoder()
+            for buffer in cleared:
+                encoder.clear_buffer(buffer.handle)
             # One pass: WebGPU makes each dispatch its own scope, so writes are visible to the next.
             work = encoder.begin_compute_pass()
             self.encode(work, launches)

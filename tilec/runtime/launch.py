@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -124,6 +125,7 @@ class Prepared:
         self._uniforms = self._uniform_buffer(scalars)
         self._scratch = self._scratch_buffer()
         self._steps = self._make_steps()
+        self._spare: dict[str, list[Buffer]] = {}
 
     def _check_limits(self) -> None:
         limits, program = self.device.limits, self.compiled.program
@@ -203,15 +205,40 @@ class Prepared:
         except DeviceError as error:
             raise DeviceError(with_places(str(error), emitted.spans)) from error
 
-    def run(self, arrays: Mapping[str, DeviceArray]) -> None:
+    def output(self, output: Output) -> tuple[DeviceArray, bool]:
+        """Memory for an output, and whether it must be cleared because it was used before.
+
+        Small ones come back when the array that held them is gone: making one costs more than a launch.
+        """
+        spare = self._spare.setdefault(output.name, [])
+        try:
+            array, is_used = DeviceArray(self.device, spare.pop(), output.dtype, output.shape), True
+        except IndexError:
+            array, is_used = allocate(self.device, output.dtype, output.shape), False
+        if array.buffer.size <= _SPARE_BYTES:
+            weakref.finalize(array, _give_back, spare, array.buffer).atexit = False
+        return array, is_used
+
+    def run(self, arrays: Mapping[str, DeviceArray], cleared: Sequence[Buffer] = ()) -> None:
         """Submits the dispatches; `arrays` holds every tensor parameter. Returns before they are done."""
         buffers: dict[str | None, Buffer | None] = {name: array.buffer for name, array in arrays.items()}
         buffers[None] = None
         buffers[_UNIFORMS] = self._uniforms
         buffers[_SCRATCH] = self._scratch
         self.device.run(
-            [Launch(step.pipeline, [buffers[name] for name in step.names], step.groups) for step in self._steps]
+            [Launch(step.pipeline, [buffers[name] for name in step.names], step.groups) for step in self._steps],
+            cleared,
         )
+
+
+_SPARE_BYTES = 1 << 20
+_SPARE_KEPT = 4
+
+
+def _give_back(spare: list[Buffer], buffer: Buffer) -> None:
+    """Keeps the memory of an output that nobody holds any more; what was submitted with it runs before its next use."""
+    if len(spare) < _SPARE_KEPT and not buffer.is_freed:
+        spare.append(buffer)
 
 
 # No parameter is called so.
@@ -251,15 +278,21 @@ def launch(prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]) -
     """
     device, kernel = prepared.device, prepared.compiled.kernel
     on_device: dict[str, DeviceArray] = {}
+    cleared: list[Buffer] = []
+    for output in prepared.outputs:
+        if output.name not in arrays:
+            on_device[output.name], is_used = prepared.output(output)
+            if is_used:
+                cleared.append(on_device[output.name].buffer)
     for tensor in kernel.tensors:
         array = arrays.get(tensor.name)
         if array is None:
-            on_device[tensor.name] = allocate(device, tensor.dtype, prepared.shapes[tensor.name])
-        elif isinstance(array, DeviceArray):
+            continue
+        if isinstance(array, DeviceArray):
             on_device[tensor.name] = array
         else:
             on_device[tensor.name] = upload_array(device, array, tensor.dtype)
-    prepared.run(on_device)
+    prepared.run(on_device, cleared)
     return {output.name: on_device[output.name] for output in prepared.outputs}
 
 

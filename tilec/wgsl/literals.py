@@ -55,7 +55,8 @@ def _decimal(value: float) -> str:
         if f32_bits(float(text)) == bits and abs(float(text)) <= _LARGEST:
             break
     else:
-        return struct.unpack("<f", struct.pack("<I", bits))[0].hex() + "f"
+        mantissa, exponent = struct.unpack("<f", struct.pack("<I", bits))[0].hex().split("p")
+        return f"{mantissa.rstrip('0')}p{exponent}f"
     if "e" in text:
         mantissa, exponent = text.split("e")
         return f"{mantissa}e{int(exponent)}"

@@ -1,0 +1,199 @@
+"""Kernels on devices: device arrays, in place, aliasing, limits, caches."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tilec
+from tests.api.test_calls import SOURCE, x
+from tilec.runtime import kernel as kernel_module
+
+F32 = np.float32
+
+
+@pytest.fixture(scope="module")
+def m() -> tilec.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tilec.CompileWarning)
+        return tilec.compile(source=SOURCE, name="calls.ph")
+
+
+def test_host_arrays_in_and_out(m, device):
+    given = x(9, 5)
+    r = m.double(given, 1.0, device=device)
+    np.testing.assert_array_equal(r.B, 2 * x(9, 5) + 1)
+    np.testing.assert_array_equal(given, x(9, 5))
+    assert r.B.flags.writeable
+    assert m.double(x(0, 5), device=device).B.shape == (0, 5)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_storage_types(m, device, dtype):
+    array = device.array(x(5, 7), dtype=dtype)
+    host = array.numpy()
+    r = m.scale(host, np.ones(7, host.dtype), 2.0, device=device)
+    assert r.X.dtype == host.dtype
+    np.testing.assert_array_equal(r.X.astype(F32), 2 * x(5, 7))
+
+
+def test_device_arrays_stay_and_are_updated_in_place(m, device):
+    a, w = device.array(x(6, 3)), device.array(x(3))
+    r = m.scale(a, w, 2.0)
+    assert r.X is a
+    np.testing.assert_array_equal(a.numpy(), x(6, 3) * x(3) * 2)
+    np.testing.assert_array_equal(np.asarray(w), x(3))
+    m.scale(a, w, 2.0)
+    m.scale(X=a, W=w, factor=0.5)
+    np.testing.assert_array_equal(a.numpy(), x(6, 3) * x(3).astype(F32) ** 3 * 2)
+
+
+def test_outputs_stay_on_the_device(m, device):
+    a = device.array(x(6, 3))
+    for _ in range(3):  # the second launch takes another way through the caches
+        r = m.double(a, 1.0)
+        assert isinstance(r.B, tilec.DeviceArray)
+        assert r.B.device is device
+        np.testing.assert_array_equal(r.B.numpy(), 2 * x(6, 3) + 1)
+    kept = [m.double(a, float(shift)).B for shift in range(5)]
+    for shift, array in enumerate(kept):
+        np.testing.assert_array_equal(array.numpy(), 2 * x(6, 3) + shift)
+
+
+def test_an_output_can_be_a_device_array(m, device):
+    a, b = device.array(x(6, 3)), device.array(np.zeros((6, 3), F32))
+    for shift in (1.0, 2.0):
+        r = m.double(a, shift, B=b)
+        assert r.B is b
+        np.testing.assert_array_equal(b.numpy(), 2 * x(6, 3) + shift)
+    wrong = device.array(np.zeros((6, 4), F32))
+    with pytest.raises(tilec.ArrayError, match=r"N is 3 by axis 1 of A \[6, 3\], but 4 by axis 1 of B \[6, 4\]"):
+        m.double(a, B=wrong)
+
+
+def test_what_no_block_writes_is_zero(device):
+    module = tilec.compile(
+        source="@grid(1)\nkernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {\n  B[0 :+ 4] = A[0 :+ 4]\n}\n"
+    )
+    a = device.array(x(10) + 1)
+    expected = [1, 2, 3, 4, 0, 0, 0, 0, 0, 0]
+    for _ in range(3):
+        r = module.k(a)
+        assert r.B.numpy().tolist() == expected
+        # Memory that comes back used must be cleared.
+        device.write(r.B.buffer, np.full(10, 7, F32))
+        del r
+    assert module.k(x(10) + 1, device=device).B.tolist() == expected
+
+
+def test_host_and_device_arrays_mix(m, device):
+    a = device.array(x(6, 3))
+    np.testing.assert_array_equal(m.scale(a, x(3), 2.0).X.numpy(), x(6, 3) * x(3) * 2)
+    r = m.pair(a, np.ones((6, 2), F32))
+    assert isinstance(r.Out, tilec.DeviceArray)
+
+
+def test_device_arrays_describe_themselves(device):
+    a = device.array(x(2, 3), dtype="f16")
+    assert (a.shape, a.dtype.label, a.size, a.ndim, a.nbytes, len(a)) == ((2, 3), "f16", 6, 2, 12, 2)
+    assert repr(a).startswith("<DeviceArray f16[2, 3] on ")
+    with pytest.raises(tilec.ArrayError, match="data: a float64 array for f32"):
+        device.array(np.array([0.1]), dtype="f32")
+    with pytest.raises(tilec.ArrayError, match="no storage type is called 'f99'"):
+        device.array(x(2), dtype="f99")
+
+
+def test_a_freed_array_is_refused_in_words(m, device):
+    a = device.array(x(2, 2))
+    m.double(a)
+    a.free()
+    with pytest.raises(tilec.DeviceError, match="freed"):
+        m.double(a)
+
+
+def test_one_array_for_two_parameters(device):
+    module = tilec.compile(
+        source="""
+kernel read(A: tensor<f32>[M], B: tensor<f32>[M], C: tensor<f32>[M]) {
+  C[:] = A[:] + B[:]
+}
+kernel write(A: tensor<f32>[M], B: tensor<f32>[M]) {
+  A[:] = A[:] + B[:]
+}
+"""
+    )
+    a = device.array(x(4))
+    for _ in range(2):
+        np.testing.assert_array_equal(module.read(a, a).C.numpy(), 2 * x(4))
+        with pytest.raises(tilec.ArrayError, match="A and B are the same array, and write writes A"):
+            module.write(a, a)
+        with pytest.raises(tilec.ArrayError, match="A and C are the same array, and read writes C"):
+            module.read(a, device.array(x(4)), C=a)
+
+
+def test_wrong_types_and_devices(m, devices):
+    first, second = devices[:2]
+    a = first.array(x(4, 3))
+    with pytest.raises(tilec.ArrayError, match="A: an i32 device array where the kernel takes f32, f16 or bf16"):
+        m.double(first.array(np.ones((2, 2), np.int32)))
+    with pytest.raises(tilec.ArrayError, match=r"W is on .*X's device is"):
+        m.scale(a, second.array(x(3)), 1.0)
+    with pytest.raises(tilec.ArrayError, match=r"A is on .*but the device asked for is"):
+        m.double(a, device=second)
+    with pytest.raises(tilec.ArrayError, match=r"pass A\.numpy\(\)"):
+        m.double(a, device="numpy")
+
+
+def test_devices_by_name(m):
+    for name in ("lavapipe", 0):
+        np.testing.assert_array_equal(m.double(x(2, 2), device=name).B, 2 * x(2, 2))
+    with pytest.raises(tilec.DeviceError, match="no device is called 'quantum'"):
+        m.double(x(2, 2), device="quantum")
+
+
+def test_without_a_device_the_interpreter_runs_and_says_so_once(m, monkeypatch):
+    def no_device(which=None, **options):
+        raise tilec.DeviceError("no device: none at all")
+
+    monkeypatch.setattr("tilec.runtime.device.device", no_device)
+    monkeypatch.setattr(kernel_module, "_is_told", False)
+    with pytest.warns(UserWarning, match="none at all; running on the NumPy interpreter"):
+        np.testing.assert_array_equal(m.double(x(2, 2)).B, 2 * x(2, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.double(x(2, 2))
+
+
+def test_limits_are_named_before_the_launch(m, lavapipe, monkeypatch):
+    monkeypatch.setitem(lavapipe.limits, "max-storage-buffer-binding-size", 64)
+    with pytest.raises(tilec.DeviceError, match=r"bytes of A.*128 is more than .* offers, 64 \(max-storage-buffer"):
+        m.double(x(8, 4), device=lavapipe)
+
+
+def test_rows_do_not_make_variants(lavapipe):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = tilec.compile(source=SOURCE)
+    for rows in (1, 2, 3, 5, 8, 9, 64, 100):
+        module.double(x(rows, 12), device=lavapipe)
+    assert module.double._default.count() <= 3
+
+
+def test_repeated_launches_reuse_everything(m, lavapipe):
+    a, b = lavapipe.array(x(6, 3)), lavapipe.array(x(6, 3))
+    m.double(a, B=b)
+    pipelines, groups = len(lavapipe._pipelines), len(lavapipe._bind_groups)
+    for _ in range(5):
+        m.double(a, B=b)
+    assert (len(lavapipe._pipelines), len(lavapipe._bind_groups)) == (pipelines, groups)
+
+
+def test_nan_scalars_do_not_fill_caches(m, lavapipe):
+    a = lavapipe.array(x(2, 2))
+    for _ in range(3):
+        assert np.isnan(m.double(a, float("nan")).B.numpy()).all()
+    before = len(m.double._prepared)
+    m.double(a, float("nan"))
+    assert len(m.double._prepared) == before
