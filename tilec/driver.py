@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tilec.diag.report import Diagnostic, Reporter
-from tilec.errors import CompileError, TilecError
+from tilec.errors import CompileError, InternalError, TilecError
 from tilec.facts import Facts
 from tilec.options import Options
 from tilec.source import Source
@@ -34,18 +34,6 @@ STAGES = ("ast", "tile", "plan", "loop", "wgsl")
 """What `dump` prints, in the order of the pipeline; `tile@PASS` is the tile IR after that pass."""
 
 
-class InternalError(TilecError):
-    """A failure inside the compiler: a bug of tilec, not of the program. `stage` says where."""
-
-    def __init__(self, stage: str, cause: BaseException) -> None:
-        super().__init__(stage, cause)
-        self.stage = stage
-
-    def __str__(self) -> str:
-        cause = self.args[1]
-        return f"internal error in {self.stage}: {type(cause).__name__}: {cause}"
-
-
 @contextmanager
 def stage(name: str) -> Iterator[None]:
     """Names what fails inside: anything but a `TilecError` becomes an `InternalError` of that stage."""
@@ -54,7 +42,7 @@ def stage(name: str) -> Iterator[None]:
     except TilecError:
         raise
     except Exception as error:
-        raise InternalError(name, error) from error
+        raise InternalError(name, f"{type(error).__name__}: {error}") from error
 
 
 # --- source to program ---------------------------------------------------------------------------------------
@@ -120,7 +108,7 @@ def _run_passes(kernel: Kernel, passes: Sequence[Pass], verify: bool, last: str 
             if verify:
                 from tilec.tile.verify import verify as verify_kernel
 
-                verify_kernel(kernel)
+                verify_kernel(kernel, f"the pass {one.__name__}")
         if one.__name__ == last:
             break
     return kernel

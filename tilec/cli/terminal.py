@@ -51,8 +51,7 @@ def show_diagnostics(diagnostics: Sequence[Any]) -> None:
 
 def report(error: Exception, as_json: bool = False) -> int:
     """Tells the user what went wrong and returns the exit code: 1 for a refusal, 70 for a bug of tilec."""
-    from tilec.driver import InternalError
-    from tilec.errors import CompileError, TilecError
+    from tilec.errors import CompileError, InternalError, TilecError
 
     if isinstance(error, CompileError):
         if as_json:

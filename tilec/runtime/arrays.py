@@ -155,7 +155,7 @@ def convert(array: np.ndarray, dtype: DType, name: str) -> np.ndarray:
     """
     target = numpy_dtype(dtype)
     if array.dtype.kind not in "fiub" and storage_dtype(array) is not DType.BF16:
-        raise ArrayError(f"{name}: {with_article(str(array.dtype))} array is not an array of numbers that {dtype} could hold")
+        raise ArrayError(f"{name}: {with_article(str(array.dtype))} array holds no numbers that {dtype} could hold")
     if array.dtype.newbyteorder("=") == target:
         return np.ascontiguousarray(array, target).reshape(array.shape)
     with np.errstate(all="ignore"):
