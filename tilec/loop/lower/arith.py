@@ -49,15 +49,26 @@ def multiply(left: ir.Expr, right: ir.Expr) -> ir.Expr:
 
 def divide(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Integer quotient; the divisor is positive and both are nonnegative."""
-    if _value(right) == 1:
+    divisor = _value(right)
+    if divisor == 1:
         return left
+    if divisor is not None and _is_power_of_two(divisor):
+        return ir.Bits("shr", (left, const(divisor.bit_length() - 1, DType.U32)), left.dtype)
     return ir.Op("div", (left, right), left.dtype)
 
 
 def remainder(left: ir.Expr, right: ir.Expr) -> ir.Expr:
-    if _value(right) == 1:
+    """Integer remainder; the divisor is positive and both are nonnegative."""
+    divisor = _value(right)
+    if divisor == 1:
         return const(0, left.dtype)
+    if divisor is not None and _is_power_of_two(divisor):
+        return ir.Bits("and", (left, const(divisor - 1, left.dtype)), left.dtype)
     return ir.Op("rem", (left, right), left.dtype)
+
+
+def _is_power_of_two(value: int) -> bool:
+    return value > 0 and value & (value - 1) == 0
 
 
 def compare(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
