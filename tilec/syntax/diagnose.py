@@ -14,14 +14,12 @@ from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.diag.row import Row
 from tilec.source import Source, Span
-from tilec.syntax.layout import INFIX
-from tilec.syntax.lexer import KEYWORD_TERMINALS
+from tilec.syntax.lexer import INFIX, KEYWORD_TERMINALS
 from tilec.syntax.words import describe, foreign_fix, place
 
 _STARTS_STATEMENT = frozenset(
     ["LET", "VAR", "IF", "FOR", "WHILE", "RETURN", "BREAK", "CONTINUE", "REQUIRE", "ASSERT", "PRINT", "NAME"]
 )
-_ENDS_OPERAND = frozenset(["NAME", "NUMBER", "STRING", "TRUE", "FALSE", "RPAR", "RSQB"])
 _HEADERS = {"IF": "if", "ELSE": "else", "FOR": "for", "WHILE": "while", "FN": "fn", "KERNEL": "kernel"}
 _WORDS = {"and": "`&&`", "or": "`||`", "not": "`!`", "elif": "`else if`", "elseif": "`else if`", "is": "`==`"}
 ITEM_WORDS = {"def": "`fn`", "function": "`fn`", "func": "`fn`", "fun": "`fn`", "proc": "`fn`", "use": "`import`"}
@@ -108,10 +106,8 @@ def _equal_in_expression(fault: Fault) -> bool:
     """`if n = 1 {`, `f(a = 1)`."""
     if fault.token.type not in ("EQUAL", "ASSIGN") or fault.previous is None:
         return False
-    if fault.previous.type not in _ENDS_OPERAND:
+    if "PLUS" not in fault.accepts:
         return False
-    if fault.tokens[0].type in ("LET", "VAR", "CONST") and "COLON" in fault.accepts:
-        return False  # `let x += 1`
     return fault.report(catalog.ASSIGNMENT_IN_EXPRESSION, fault.token)
 
 

@@ -13,35 +13,16 @@ from tilec.diag.report import Reporter
 from tilec.diag.row import Row
 from tilec.source import Source, Span
 from tilec.syntax.docs import DocComments
+from tilec.syntax.lexer import INFIX, STARTS_LINE
 from tilec.syntax.pieces import Block, Frame, Line, is_complete_item
 from tilec.syntax.words import indent, report_stray_token
 
 MAXIMUM_DEPTH = 64
 """Levels of nesting: of blocks inside an item's own, and in one statement of brackets and unary operators."""
 
-INFIX = frozenset(["OR", "AND", "COMPARE", "LESS", "MORE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
 _CONTINUES = INFIX | {"COMMA", "EQUAL", "ASSIGN", "ELSE", "BANG"}
 _OPERATORS_AT_LINE_START = (INFIX | {"EQUAL", "ASSIGN", "DOT", "COMMA"}) - {"BANG"}
-# At the start of a line these end brackets that were left open.
-_STARTS_LINE = frozenset(
-    [
-        "LET",
-        "VAR",
-        "IF",
-        "FOR",
-        "WHILE",
-        "RETURN",
-        "BREAK",
-        "CONTINUE",
-        "REQUIRE",
-        "ASSERT",
-        "PRINT",
-        "FN",
-        "KERNEL",
-        "IMPORT",
-    ]
-)
-_TAKES_BLOCK = frozenset(["KERNEL", "FN", "IF", "ELSE", "FOR", "WHILE", "AT"])
+TAKES_BLOCK = frozenset(["KERNEL", "FN", "IF", "ELSE", "FOR", "WHILE", "AT"])
 _CLOSING = {"LPAR": ")", "LSQB": "]", "LBRACE": "}"}
 _OPENER_OF = {"RPAR": "LPAR", "RSQB": "LSQB"}
 
@@ -82,7 +63,7 @@ class Layout:
             "CONST": self._item_word,
             "AT": self._item_word,
         }
-        self._handlers.update(dict.fromkeys(_STARTS_LINE, self._word))
+        self._handlers.update(dict.fromkeys(STARTS_LINE, self._word))
         self._handlers.update(dict.fromkeys(("KERNEL", "FN", "IMPORT"), self._item_word))
         self._handlers.update(dict.fromkeys(_OPERATORS_AT_LINE_START, self._operator))
         self._handlers.update(
@@ -145,22 +126,24 @@ class Layout:
 
     def _word(self, token: Token) -> None:
         """A keyword that begins a statement: at the start of a line it ends brackets that were left open."""
-        if self._in_brackets() and self._at_line_start():
-            self._abandon_brackets()
-            self._end_line()
+        self._end_open_line(token)
         self._line.tokens.append(token)
+
+    def _end_open_line(self, token: Token) -> None:
+        """No expression goes on with a statement's keyword: whatever the line before waits for is missing."""
+        if not self._line.tokens or not self._at_line_start():
+            return
+        if self._in_brackets():
+            self._abandon_brackets()
+        elif token.type == "IF" and self._line.tokens[-1].type == "ELSE":
+            return
+        self._end_line()
 
     def _item_word(self, token: Token) -> None:
         """`kernel`, `fn`, `import`, `const`, `@`. In the first column an item begins, whatever is open."""
-        if token.type in ("CONST", "AT"):
-            if not self._in_brackets():
-                self._begin_item(token)
-            self._line.tokens.append(token)
-            return
-        if self._in_brackets() and self._at_line_start():
-            self._abandon_brackets()
-            self._end_line()
-        self._begin_item(token)
+        if token.type not in ("CONST", "AT") or not self._in_brackets():
+            self._end_open_line(token)
+            self._begin_item(token)
         self._line.tokens.append(token)
 
     def _begin_item(self, token: Token) -> None:
@@ -173,10 +156,8 @@ class Layout:
     def _operator(self, token: Token) -> None:
         if token.type == "MINUS":
             self._prefix(token)
-        elif token.type == "COMMA" or token.type in INFIX:
-            self._fills = 0
-            self._line.tokens.append(token)
         else:
+            self._fills = 0
             self._line.tokens.append(token)
         if len(self._line.tokens) == 1 and self._at_line_start() and not self._in_brackets() and self._block.lines:
             previous = self._block.lines[-1]
@@ -264,6 +245,7 @@ class Layout:
                     while self._pop_frame() is not frame:
                         pass
                     return
+            self._pop_frame()  # the wrong bracket was meant for this one
         self._error(catalog.UNMATCHED_BRACKET, token, bracket=str(token))
         self._line.broken = True
         self._line.tokens.append(token)
@@ -288,7 +270,7 @@ class Layout:
         if not self._line.tokens:
             self._error(catalog.BRACE_ALONE, token)
             previous = self._block.lines[-1].tokens if self._block.lines else []
-            if previous and previous[0].type in _TAKES_BLOCK and previous[-1].type != "BLOCK":
+            if previous and previous[0].type in TAKES_BLOCK and previous[-1].type != "BLOCK":
                 self._reopen_line()
             else:
                 self._line.broken = True

@@ -37,6 +37,29 @@ KEYWORDS = frozenset(
     ]
 )
 KEYWORD_TERMINALS = frozenset(word.upper() for word in KEYWORDS)
+INFIX = frozenset(["OR", "AND", "COMPARE", "LESS", "MORE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
+"""Binary operators, by terminal."""
+
+STARTS_LINE = frozenset(
+    [
+        "LET",
+        "VAR",
+        "IF",
+        "FOR",
+        "WHILE",
+        "RETURN",
+        "BREAK",
+        "CONTINUE",
+        "REQUIRE",
+        "ASSERT",
+        "PRINT",
+        "FN",
+        "KERNEL",
+        "IMPORT",
+    ]
+)
+"""Keywords that, at the start of a line, end brackets that were left open."""
+
 START_RULES = ("item", "statement", "layout")
 
 LOCK = threading.RLock()

@@ -15,8 +15,8 @@ from tilec.syntax import ast
 from tilec.syntax.build import BUILDER
 from tilec.syntax.checks import MAXIMUM_EXPRESSION_DEPTH, check_item, too_deep
 from tilec.syntax.diagnose import Fault, diagnose, report_statement_outside
-from tilec.syntax.layout import INFIX, Layout
-from tilec.syntax.lexer import LOCK, parser, tokenize
+from tilec.syntax.layout import TAKES_BLOCK, Layout
+from tilec.syntax.lexer import INFIX, LOCK, parser, tokenize
 from tilec.syntax.pieces import Block, Line
 
 MAXIMUM_SIZE = 1 << 20
@@ -127,7 +127,9 @@ def _parse_block(block: Block, source: Source, reporter: Reporter) -> bool:
         current = pending.pop()
         order.append(current)
         for line in current.lines:
-            pending.extend(line.blocks)
+            # A block elsewhere than behind one of these is a fault of its line, and not code.
+            if line.tokens[0].type in TAKES_BLOCK:
+                pending.extend(line.blocks)
     complete = True
     for current in reversed(order):
         statements: list[ast.Statement] = []
@@ -142,7 +144,7 @@ def _parse_block(block: Block, source: Source, reporter: Reporter) -> bool:
 
 
 def _parse_statement(line: Line, source: Source, reporter: Reporter) -> ast.Statement | None:
-    if line.broken or not line.tokens:
+    if line.broken:
         return None
     first = line.tokens[0]
     if first.type in _ITEM_STARTS or first.type == "AT":
