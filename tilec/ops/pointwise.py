@@ -68,7 +68,7 @@ _OPERATORS = [
         special="hardware", domain=(_ANY, Domain(1e-4, 1e4)), bound=DIVISION, in_source=False,
     ),
     _row(
-        "rem", "arithmetic", {F32: Helper("rem_f32"), I32: Infix("%"), U32: Infix("%")},
+        "rem", "arithmetic", {F32: Helper("rem_f32"), I32: Helper("rem_i32"), U32: Infix("%")},
         ("1.0", "-trunc(x / y)"),
         "`x % y`, the remainder of the division that truncates: it has the sign of `x`. Of integers, by 0 it is 0.",
         in_source=False,

@@ -180,12 +180,22 @@ fn square_{_type}(x: {_type}) -> {_type} {{
 
 # --- integers ------------------------------------------------------------------------------------------------
 
+# Vulkan leaves the remainder of negative integers undefined, and naga hands `%` to it as it stands: NVIDIA's driver
+# then gives other numbers. The quotient is safe.
+_helper(
+    "rem_i32",
+    """
+fn rem_i32(x: i32, y: i32) -> i32 {
+  return select(x - y * (x / y), 0, y == 0);
+}""",
+)
 _helper(
     "ceildiv_i32",
     """
 fn ceildiv_i32(x: i32, y: i32) -> i32 {
-  let rounds_up = x % y != 0 && (x < 0) == (y < 0);
-  return x / y + select(0, 1, rounds_up);
+  let quotient = x / y;
+  let rounds_up = y != 0 && x != y * quotient && (x < 0) == (y < 0);
+  return quotient + select(0, 1, rounds_up);
 }""",
 )
 _helper(
