@@ -226,7 +226,7 @@ def dump(
     if name == "plan":
         from tilec.plan.print import print_plan
 
-        return print_plan(_plan(built, dims, options or Options())[1])
+        return print_plan(*_plan(built, dims, options or Options()))
     compiled = compile_built(built, dims, options)
     if name == "wgsl":
         return compiled.wgsl

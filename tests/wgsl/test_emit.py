@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -37,7 +36,6 @@ from tilec.loop.ir import (
     Local,
     Loop,
     Op,
-    Select,
     SharedArray,
     SharedLoad,
     SharedStore,
@@ -49,7 +47,6 @@ from tilec.loop.ir import (
     While,
 )
 from tilec.types import DType, Extent, Symbol, apply
-from tilec.wgsl import layout
 from tilec.wgsl.emit import emit
 
 F32, I32, U32, BOOL = DType.F32, DType.I32, DType.U32, DType.BOOL
@@ -214,102 +211,6 @@ def test_constant_indices_outside_compile():
     accepted(program(body, [source, out], shared=[shared]))
 
 
-# --- grammar ---------------------------------------------------------------------------------------------------
-
-_I32_INFIX = ["add", "sub", "mul", "div", "rem"]
-_BITS = ["and", "or", "xor", "shl", "shr"]
-_RELATIONS = ["eq", "ne", "lt", "le", "gt", "ge"]
-
-
-def test_every_pair_of_operators_parses_and_keeps_its_meaning(lavapipe):
-    """Each operator inside each other one, on both sides: WGSL's grammar has pairs without any precedence."""
-    x, y, z = (Bits("and", (i32(LOCAL_INDEX), const(I32, mask)), I32) for mask in (7, 13, 21))
-
-    def binary(name: str, a: Expr, b: Expr) -> Expr:
-        if name in _BITS:
-            b = Bits("bitcast", (Bits("and", (b, const(I32, 3)), I32),), U32) if name in ("shl", "shr") else b
-            return Bits(name, (a, b), I32)
-        if name in _RELATIONS:
-            return Select(Op(name, (a, b), BOOL), const(I32, 1), const(I32, 0))
-        return Op(name, (a, b), I32)
-
-    names = [*_I32_INFIX, *_BITS, *_RELATIONS]
-    out = out_buffer(I32)
-    body, expected = [], []
-    values = [np.arange(THREADS, dtype=np.int64) & mask for mask in (7, 13, 21)]
-    for outer in names:
-        for inner in names:
-            for is_left in (True, False):
-                part = binary(inner, x, y)
-                whole = binary(outer, part, z) if is_left else binary(outer, z, part)
-                place = Op("add", (i32(LOCAL_INDEX), const(I32, THREADS * len(expected))), I32)
-                body.append(StoreElement(out, place, whole))
-                inside = _meaning(inner, values[0], values[1])
-                pair = (inside, values[2]) if is_left else (values[2], inside)
-                expected.append(_meaning(outer, *pair))
-    got = run(lavapipe, program(body, [out]), {"Out": np.zeros(THREADS * len(expected), np.int32)})["Out"]
-    np.testing.assert_array_equal(got, np.concatenate(expected).astype(np.int32))
-
-
-def _meaning(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    safe = np.where(b == 0, 1, b)
-    quotient = np.where(b == 0, a, np.sign(a) * np.sign(safe) * (np.abs(a) // np.abs(safe)))
-    match name:
-        case "add" | "sub" | "mul":
-            result = {"add": a + b, "sub": a - b, "mul": a * b}[name]
-        case "div":
-            result = quotient
-        case "rem":
-            result = np.where(b == 0, 0, a - b * quotient)
-        case "and" | "or" | "xor":
-            result = {"and": a & b, "or": a | b, "xor": a ^ b}[name]
-        case "shl" | "shr":
-            result = a << (b & 3) if name == "shl" else a >> (b & 3)
-        case _:
-            compare = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
-            result = compare[name].astype(np.int64)
-    return result.astype(np.int32).astype(np.int64)
-
-
-def test_logical_chains_mix_only_with_parentheses(lavapipe):
-    a = Op("lt", (LOCAL_INDEX, const(U32, 32)), BOOL)
-    b = Op("gt", (LOCAL_INDEX, const(U32, 16)), BOOL)
-    c = Op("eq", (Bits("and", (LOCAL_INDEX, const(U32, 1)), U32), const(U32, 0)), BOOL)
-    value = Op("or", (Op("and", (Op("and", (a, b), BOOL), c), BOOL), Op("not", (Op("or", (a, c), BOOL),), BOOL)), BOOL)
-    i = np.arange(THREADS)
-    expected = ((i < 32) & (i > 16) & (i % 2 == 0)) | ~((i < 32) | (i % 2 == 0))
-    np.testing.assert_array_equal(evaluate(lavapipe, value, BOOL), expected)
-
-
-def test_comparisons_as_arguments_are_no_templates():
-    """`f(a < b, c > d)` would be read as `f(a<b, c>(d))`."""
-    less = Op("lt", (LOCAL_INDEX, const(U32, 3)), BOOL)
-    more = Op("gt", (LOCAL_INDEX, const(U32, 5)), BOOL)
-    shift = Op("lt", (LOCAL_INDEX, Bits("shr", (LOCAL_INDEX, const(U32, 1)), U32)), BOOL)
-    accepted(store_each(Select(less, Op("u32", (more,), U32), Op("u32", (shift,), U32)), U32))
-    accepted(store_each(Select(Op("and", (less, more), BOOL), more, shift), BOOL))
-    accepted(store_each(Op("where", (more, less, shift), BOOL), BOOL))
-
-
-# --- size ------------------------------------------------------------------------------------------------------
-
-
-def test_deep_expressions_are_cut(lavapipe):
-    value: Expr = LOCAL_INDEX
-    for _ in range(5000):
-        value = Op("add", (const(U32, 1), value), U32)
-    np.testing.assert_array_equal(evaluate(lavapipe, value, U32), np.arange(THREADS) + 5000)
-
-
-def test_shared_parts_are_written_once(lavapipe):
-    value: Expr = LOCAL_INDEX
-    for _ in range(200):
-        value = Op("add", (value, value), U32)
-    text = emit(store_each(value, U32))
-    assert len(text) < 20_000
-    np.testing.assert_array_equal(evaluate(lavapipe, value, U32), np.zeros(THREADS))
-
-
 # --- statements ------------------------------------------------------------------------------------------------
 
 
@@ -446,84 +347,3 @@ def test_names_of_the_source_are_made_safe(lavapipe, name):
 def test_text_is_a_function_of_the_program():
     one = store_each(Op("exp", (Op("f32", (LOCAL_INDEX,), F32),), F32), F32)
     assert emit(one) == emit(one)
-
-
-# --- layout ----------------------------------------------------------------------------------------------------
-
-
-def test_uniforms_arrive(device):
-    rows = Extent.of(Symbol("M", "dim"))
-    fields = [
-        UniformField("a", F32, scalar="a"),
-        UniformField("flag", BOOL, scalar="flag"),
-        UniformField("n", I32, extent=rows * -2 + 1),
-        UniformField("u", U32, scalar="u"),
-    ]
-    value = Select(Uniform(fields[1]), Uniform(fields[0]), const(F32, 0))
-    for one in fields[2:]:
-        value = Op("add", (value, Op("f32", (Uniform(one),), F32)), F32)
-    built = store_each(value, F32, uniforms=fields)
-    start = {"Out": np.zeros(THREADS, np.float32)}
-    got = run(device, built, start, {"M": 8}, {"a": 0.5, "flag": True, "u": 2**31})["Out"]
-    assert got[0] == 0.5 - 15 + 2**31
-    got = run(device, built, start, {"M": 8}, {"a": math.inf, "flag": False, "u": 1})["Out"]
-    assert got[0] == -14
-    assert layout.uniform_size(built) == 32
-    assert layout.uniform_offsets(built)["u"] == 12
-
-
-def test_workgroups_fold_into_two_axes(lavapipe):
-    assert layout.fold(0) == (0, 1, 1)
-    assert layout.fold(65_535) == (65_535, 1, 1)
-    x, y, _ = layout.fold(65_536)
-    assert y == 2
-    assert 65_536 <= x * y < 65_536 + y
-    rows = Extent.of(Symbol("M", "dim"))
-    count = UniformField("workgroup_count", U32, extent=rows)
-    out = out_buffer(U32)
-    index = Builtin("workgroup")
-    body = [
-        If(
-            Op("lt", (index, const(U32, 70_001)), BOOL),
-            (StoreElement(out, index, Op("add", (index, const(U32, 1)), U32)),),
-        )
-    ]
-    one = program(body, [out], workgroups=rows, count=count, threads=1)
-    got = run(lavapipe, one, {"Out": np.zeros(70_001, np.uint32)}, {"M": 70_000})["Out"]
-    np.testing.assert_array_equal(got[:-1], np.arange(70_000) + 1)
-    assert got[-1] == 0  # the fold has 70,001 places, and the last one does nothing
-
-
-def test_dispatches_share_bindings_and_keep_their_own_access():
-    from tilec.loop.ir import Dispatch, Program
-    from tilec.types import ONE, ZERO
-
-    count = UniformField("workgroup_count", U32, extent=ONE)
-    source = Buffer("A", F32, "A", False)
-    written, seen = Buffer("scratch", F32, None, True), Buffer("scratch", U32, None, False)
-    out = out_buffer(U32)
-    first = Dispatch(
-        "k", 64, ONE, count, (source, written), (), (StoreElement(written, LOCAL_INDEX, Load(source, LOCAL_INDEX)),)
-    )
-    second = Dispatch("k", 64, ONE, count, (seen, out), (), (StoreElement(out, LOCAL_INDEX, Load(seen, LOCAL_INDEX)),))
-    one = Program("k", (first, second), (count,), ZERO, ())
-    emitted = accepted(one)
-    assert emitted.entries == ("k", "k_1")
-    assert [(b.number, b.name, b.kind) for b in layout.bindings(one)] == [
-        (0, "params", "uniform"), (1, "A", "read"), (2, "scratch", "read_write"), (3, "Out", "read_write"),
-    ]  # fmt: skip
-    assert [(b.number, b.kind) for b in layout.dispatch_bindings(one, second)] == [
-        (0, "uniform"), (2, "read"), (3, "read_write"),
-    ]  # fmt: skip
-    assert re.search(r"binding\(2\) var<storage, read> scratch_1: array<u32>", emitted.text)
-
-
-def test_lines_know_their_source():
-    from tilec.source import Source, Span
-    from tilec.wgsl.emit import emit_module
-
-    span = Span(Source("a.ph", "x = 1"), 0, 5)
-    out = out_buffer(U32)
-    emitted = emit_module(program([StoreElement(out, LOCAL_INDEX, LOCAL_INDEX, span=span)], [out]))
-    [line] = emitted.spans
-    assert emitted.text.split("\n")[line - 1].strip() == "Out[local_index] = local_index;"

@@ -34,7 +34,7 @@ def _lines(value: Any, label: str, depth: int) -> list[str]:
         for name, content in nested:
             lines += _lines(content, name, depth + 1)
         return lines
-    if _is_nested(value):
+    if isinstance(value, Sequence) and _is_nested(value):
         lines = [f"{indent}["]
         for one in value:
             lines += _lines(one, "", depth + 1)

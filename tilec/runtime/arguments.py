@@ -72,7 +72,7 @@ def _choose(
     own: dict[DType, str] = {}
     for name in group:
         dtype = _own_dtype(arrays[name])
-        if dtype in alternatives:
+        if dtype is not None and dtype in alternatives:
             own.setdefault(dtype, name)
     if len(own) > 1:
         (first, first_name), (second, second_name) = list(own.items())[:2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def dtype_named(given: object, what: str = "dtype") -> DType:
     if text in DTYPES:
         return DTYPES[text]
     try:
-        name = np.dtype(given).name  # pyright: ignore[reportArgumentType]
+        name = np.dtype(cast("Any", given)).name
     except TypeError:
         name = text
     found = _BY_NAME.get(name)

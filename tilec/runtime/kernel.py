@@ -272,7 +272,8 @@ class Kernel:
         """The schedule as text: dispatches, sweeps, where values live."""
         from tilec.plan.print import print_plan
 
-        return print_plan(self._compiled(dims, dtypes).plan)
+        compiled = self._compiled(dims, dtypes)
+        return print_plan(compiled.kernel, compiled.plan)
 
     # -- running ------------------------------------------------------------------------------------------------
 

@@ -248,11 +248,12 @@ class _FunctionEmitter:
 
     def _block(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
-            span = getattr(statement, "span", None)
+            span: Span | None = getattr(statement, "span", None)
             first = len(self._writer.lines)
             self._statement(statement)
             if span is not None:
-                self._spans.update(dict.fromkeys(range(first + 1, len(self._writer.lines) + 1), span))
+                for line in range(first + 1, len(self._writer.lines) + 1):
+                    self._spans[line] = span
 
     def _statement(self, statement: Statement) -> None:
         match statement:

@@ -1,0 +1,119 @@
+"""Uniforms, workgroups and bindings: what the host fills in is what the shader reads."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from tests.wgsl.programs import (
+    LOCAL_INDEX,
+    THREADS,
+    accepted,
+    out_buffer,
+    program,
+    run,
+    store_each,
+)
+from tilec.loop.ir import (
+    Buffer,
+    Builtin,
+    Const,
+    If,
+    Load,
+    Op,
+    Select,
+    StoreElement,
+    Uniform,
+    UniformField,
+)
+from tilec.types import DType, Extent, Symbol
+from tilec.wgsl import layout
+
+F32, I32, U32, BOOL = DType.F32, DType.I32, DType.U32, DType.BOOL
+
+
+def const(dtype: DType, value: float) -> Const:
+    return Const(dtype, value)
+
+
+# --- layout ----------------------------------------------------------------------------------------------------
+
+
+def test_uniforms_arrive(device):
+    rows = Extent.of(Symbol("M", "dim"))
+    fields = [
+        UniformField("a", F32, scalar="a"),
+        UniformField("flag", BOOL, scalar="flag"),
+        UniformField("n", I32, extent=rows * -2 + 1),
+        UniformField("u", U32, scalar="u"),
+    ]
+    value = Select(Uniform(fields[1]), Uniform(fields[0]), const(F32, 0))
+    for one in fields[2:]:
+        value = Op("add", (value, Op("f32", (Uniform(one),), F32)), F32)
+    built = store_each(value, F32, uniforms=fields)
+    start = {"Out": np.zeros(THREADS, np.float32)}
+    got = run(device, built, start, {"M": 8}, {"a": 0.5, "flag": True, "u": 2**31})["Out"]
+    assert got[0] == 0.5 - 15 + 2**31
+    got = run(device, built, start, {"M": 8}, {"a": math.inf, "flag": False, "u": 1})["Out"]
+    assert got[0] == -14
+    assert layout.uniform_size(built) == 32
+    assert layout.uniform_offsets(built)["u"] == 12
+
+
+def test_workgroups_fold_into_two_axes(lavapipe):
+    assert layout.fold(0) == (0, 1, 1)
+    assert layout.fold(65_535) == (65_535, 1, 1)
+    x, y, _ = layout.fold(65_536)
+    assert y == 2
+    assert 65_536 <= x * y < 65_536 + y
+    rows = Extent.of(Symbol("M", "dim"))
+    count = UniformField("workgroup_count", U32, extent=rows)
+    out = out_buffer(U32)
+    index = Builtin("workgroup")
+    body = [
+        If(
+            Op("lt", (index, const(U32, 70_001)), BOOL),
+            (StoreElement(out, index, Op("add", (index, const(U32, 1)), U32)),),
+        )
+    ]
+    one = program(body, [out], workgroups=rows, count=count, threads=1)
+    got = run(lavapipe, one, {"Out": np.zeros(70_001, np.uint32)}, {"M": 70_000})["Out"]
+    np.testing.assert_array_equal(got[:-1], np.arange(70_000) + 1)
+    assert got[-1] == 0  # the fold has 70,001 places, and the last one does nothing
+
+
+def test_dispatches_share_bindings_and_keep_their_own_access():
+    from tilec.loop.ir import Dispatch, Program
+    from tilec.types import ONE, ZERO
+
+    count = UniformField("workgroup_count", U32, extent=ONE)
+    source = Buffer("A", F32, "A", False)
+    written, seen = Buffer("scratch", F32, None, True), Buffer("scratch", U32, None, False)
+    out = out_buffer(U32)
+    first = Dispatch(
+        "k", 64, ONE, count, (source, written), (), (StoreElement(written, LOCAL_INDEX, Load(source, LOCAL_INDEX)),)
+    )
+    second = Dispatch("k", 64, ONE, count, (seen, out), (), (StoreElement(out, LOCAL_INDEX, Load(seen, LOCAL_INDEX)),))
+    one = Program("k", (first, second), (count,), ZERO, ())
+    emitted = accepted(one)
+    assert emitted.entries == ("k", "k_1")
+    assert [(b.number, b.name, b.kind) for b in layout.bindings(one)] == [
+        (0, "params", "uniform"), (1, "A", "read"), (2, "scratch", "read_write"), (3, "Out", "read_write"),
+    ]  # fmt: skip
+    assert [(b.number, b.kind) for b in layout.dispatch_bindings(one, second)] == [
+        (0, "uniform"), (2, "read"), (3, "read_write"),
+    ]  # fmt: skip
+    assert re.search(r"binding\(2\) var<storage, read> scratch_1: array<u32>", emitted.text)
+
+
+def test_lines_know_their_source():
+    from tilec.source import Source, Span
+    from tilec.wgsl.emit import emit_module
+
+    span = Span(Source("a.ph", "x = 1"), 0, 5)
+    out = out_buffer(U32)
+    emitted = emit_module(program([StoreElement(out, LOCAL_INDEX, LOCAL_INDEX, span=span)], [out]))
+    [line] = emitted.spans
+    assert emitted.text.split("\n")[line - 1].strip() == "Out[local_index] = local_index;"
