@@ -48,7 +48,6 @@ def draw_adamw(rng: Generator, sizes: Sizes, dtype: str) -> dict[str, Any]:
     shape = (sizes["N"],)
     return {
         "P": normal(rng, shape),
-        "Copy": np.zeros(shape, rounded(np.zeros(1), "bf16").dtype),
         "G": normal(rng, shape, dtype),
         "M": normal(rng, shape, scale=0.1),
         "V": positive(rng, shape),
