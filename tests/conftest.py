@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,21 @@ _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, Hea
 settings.register_profile("fixed", derandomize=True, database=None, print_blob=True, **_COMMON)
 settings.register_profile("explore", derandomize=False, max_examples=1000, **_COMMON)
 settings.load_profile(os.environ.get("TILEC_HYPOTHESIS", "fixed"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_shader_is_accepted() -> Iterator[None]:
+    """Tint judges every text that the compiler emits in a test; naga judges those that run."""
+    written = emit.emit_module
+
+    def judged(*arguments: Any, **options: Any) -> emit.Emitted:
+        emitted = written(*arguments, **options)
+        tint.assert_valid(emitted.text)
+        return emitted
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(emit, "emit_module", judged)
+        yield
 
 
 @pytest.fixture(scope="session", params=backends.DEVICE_NAMES)
