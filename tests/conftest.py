@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.diff import backends
+from tests.diff import backends, tint
 from tests.diff.dawn import DawnDevice, dawn_device
 from tilec.runtime.device import Device
+from tilec.wgsl import emit
 
 # The same examples each run, so that a red run means a changed program. TILEC_HYPOTHESIS=explore looks for new ones.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
