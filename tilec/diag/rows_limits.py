@@ -82,10 +82,10 @@ Functions are inlined. Functions that each call the next twice double with every
 copies.""",
     wrong="""
 
-fn f0(x) = x + x
-fn f1(x) = f0(x) + f0(x)
+fn step0(x) = x + x
+fn step1(x) = step0(x) + step0(x)
 // and so on, to
-fn f20(x) = f19(x) + f19(x)""",
+fn step20(x) = step19(x) + step19(x)""",
     right="""
 fn f(x) = x + x
 

@@ -14,7 +14,7 @@ visible from its definition to the end of its block.""",
 kernel k(Logits: tensor<f32>[M, V], Loss: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 8
   let x = Logits[r :+ 8, :]
-  Loss[r :+ 8, :] = rowmax(y)
+  Loss[r :+ 8, :] = rowmax(x) + rowsum(y)
 }""",
     right="""
 kernel k(Logits: tensor<f32>[M, V], Loss: tensor<f32>[M, 1]) {
@@ -153,6 +153,7 @@ before its first assignment unless the caller's place has one.""",
 kernel k(A: tensor<f32>[M]) {
   A[:] = a * 2.0
   let a = A[:]
+  A[:] = a
 }""",
     right="""
 kernel k(A: tensor<f32>[M]) {

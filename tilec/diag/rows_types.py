@@ -268,12 +268,12 @@ PARAMETER_TYPE = Row(
 A kernel is called from outside with arrays and numbers, so that its parameters are tensors or scalars. Tiles exist
 only inside.""",
     wrong="""
-kernel k(A: tensor<f32>[M], t: tile<f32>[8, 1]) {
-  A[:] = 0.0
+kernel k(A: tensor<f32>[8, 1], t: tile<f32>[8, 1]) {
+  A[:, :] = t
 }""",
     right="""
-kernel k(A: tensor<f32>[M], t: tensor<f32>[8, 1]) {
-  A[:] = t[0, 0]
+kernel k(A: tensor<f32>[8, 1], t: tensor<f32>[8, 1]) {
+  A[:, :] = t[:, :]
 }""",
 )
 

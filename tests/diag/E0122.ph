@@ -1,0 +1,4 @@
+// expect: E0122 at 2:13
+kernel k(A: tensor[M]) {
+  A[0] = 0.0
+}

@@ -1,0 +1,7 @@
+// expect: E0136 at 4:3
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+  else {
+    A[:] = 1.0
+  }
+}

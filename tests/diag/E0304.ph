@@ -1,0 +1,6 @@
+// expect: E0304 at 2:29
+kernel k(A: tensor<f32>[M], n: i32) {
+  if n {
+    A[:] = 0.0
+  }
+}

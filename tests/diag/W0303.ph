@@ -1,0 +1,4 @@
+// expect: W0303 at 3:10
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 1e40
+}

@@ -1,0 +1,1 @@
+fn shared(x) = x + 1.0

@@ -1,0 +1,2 @@
+fn shown(x) = _hidden(x)
+fn _hidden(x) = x + 2.0
