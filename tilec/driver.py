@@ -162,6 +162,11 @@ def compile_built(built: Kernel, dims: Mapping[str, int] | None = None, options:
             from tilec.loop.verify import verify
 
             verify(program)
+    from tilec.loop.limits import check_limits
+
+    reporter = Reporter()
+    check_limits(program, built.name, built.span, options.limits.storage_buffers, reporter)
+    reporter.raise_if_errors()
     return Compiled(kernel, plan, program, options)
 
 

@@ -110,6 +110,21 @@ def test_the_way_down_through_inlined_functions() -> None:
     assert [(one["file"], one["line"]) for one in data["through"]] == [("std/loss.ph", 1), ("std/loss.ph", 3)]
 
 
+def test_a_long_way_down_is_abbreviated() -> None:
+    source = Source("a.ph", "".join(f"fn f{number}(x) = f{number + 1}(x)\n" for number in range(20)))
+    place = span(source, "f1(x)")
+    for number in range(2, 20):
+        place = span(source, f"f{number}(x)").through(place)
+    lines = [line for line in render(found(place)).splitlines() if ":::" in line or "-->" in line]
+    assert lines == [
+        "  --> a.ph:1:12",
+        "  ::: a.ph:2:12 (in `f1`, called there)",
+        "  ::: a.ph:17:13 (14 calls further down, in `f16`, called there)",
+        "  ::: a.ph:18:13 (in `f17`, called there)",
+        "  ::: a.ph:19:13 (in `f18`, called there)",
+    ]
+
+
 def test_wide_characters() -> None:
     source = Source("a.ph", 'require "\u65e5\u672c", e\u0301 + x\n')
     lines = render(found(span(source, "x"))).splitlines()

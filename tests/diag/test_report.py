@@ -41,6 +41,15 @@ def test_a_missing_field_is_a_fault_of_the_compiler() -> None:
         Reporter().error(catalog.KEYWORD_AS_NAME, at(0, 3))
 
 
+def test_fields_are_one_line_of_bounded_length() -> None:
+    reporter = Reporter()
+    reporter.error(catalog.KEYWORD_AS_NAME, at(0, 3), keyword="a\n  b" + "c" * 1000)
+    (diagnostic,) = reporter.diagnostics
+    assert diagnostic.message.startswith("`a bccc")
+    assert "\n" not in diagnostic.message
+    assert len(diagnostic.message) < 400
+
+
 def test_severity_must_fit() -> None:
     with pytest.raises(AssertionError):
         Reporter().warning(catalog.BRACE_ALONE, at(0, 1))

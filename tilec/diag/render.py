@@ -16,6 +16,9 @@ _WIDEST = 160
 _MOST_LINES = 4
 """Lines of a long span that are shown: the first ones and the last."""
 
+_MOST_CALLS = 5
+"""Places on the way down through inlined functions that are shown: the first two and the last ones."""
+
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;34m", "hint": "\x1b[1;36m"}
 _BOLD = "\x1b[1m"
 _RESET = "\x1b[0m"
@@ -147,8 +150,13 @@ def _places(diagnostic: Diagnostic) -> list[_Place]:
     color = diagnostic.severity
     first_label = diagnostic.label if len(way) == 1 else "in this call"
     places = [_Place(way[0], first_label, "^", color, "")]
+    skipped = len(way) - _MOST_CALLS if len(way) > _MOST_CALLS + 1 else 0
     for depth, span in enumerate(way[1:], 1):
+        if skipped and 2 <= depth < 2 + skipped:
+            continue
         inside = f"in `{_function_name(way[depth - 1])}`, called there"
+        if skipped and depth == 2 + skipped:
+            inside = f"{skipped} calls further down, {inside}"
         last = depth == len(way) - 1
         places.append(_Place(span, diagnostic.label if last else "in this call", "^" if last else "-", color, inside))
     for span, text in diagnostic.notes:

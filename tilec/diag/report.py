@@ -13,6 +13,9 @@ from tilec.source import Span
 LIMIT = 100
 """Diagnostics beyond this number are dropped: nobody reads them, and they cost time to find."""
 
+_LONGEST_FIELD = 300
+"""Characters of one field of a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -72,17 +75,11 @@ class Reporter:
         self._error_count += row.severity == "error"
         if len(self._diagnostics) >= LIMIT:
             return
+        words = {name: _one_line(value) for name, value in fields.items()}
         if hint is None and row.hint is not None:
-            hint = row.hint.format(**fields)
-        diagnostic = Diagnostic(
-            row.code,
-            row.severity,
-            row.message.format(**fields),
-            row.label.format(**fields),
-            span,
-            tuple(notes),
-            hint,
-        )
+            hint = row.hint.format(**words)
+        message, label = row.message.format(**words), row.label.format(**words)
+        diagnostic = Diagnostic(row.code, row.severity, message, label, span, tuple(notes), hint and _one_line(hint))
         # A body that is inlined at several calls is one fault of the user's: keyed by the place, not by the way there.
         key = (row.code, id(span.source), span.start, span.end, diagnostic.message)
         if key not in self._seen:
@@ -118,6 +115,12 @@ class Reporter:
         """Raises `CompileError` with everything found so far when one of them is an error."""
         if self.has_errors:
             raise CompileError(self.diagnostics, _render_all())
+
+
+def _one_line(value: object) -> str:
+    """Texts of the source come in with their newlines and at any length."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST_FIELD else f"{text[: _LONGEST_FIELD - 3]}..."
 
 
 def _render_all() -> Callable[[Sequence[object]], str]:
