@@ -68,10 +68,10 @@ def run(
     Raises RaceError, BarrierError, BoundsError, UninitializedError, LoopError; InterpreterError where the program is
     ill-formed.
     """
-    fields = {field.name: element_of(uniforms[field.name], field.dtype) for field in program.uniforms}
+    fields = {field: element_of(uniforms[field.name], field.dtype) for field in program.uniforms}
     defined: dict[str, np.ndarray] = {}
     for dispatch in program.dispatches:
-        count = int(fields[dispatch.workgroup_count.name])
+        count = int(fields[dispatch.workgroup_count])
         _DispatchRun(dispatch, buffers, fields, defined, check_races).run(count, order)
 
 
@@ -82,7 +82,7 @@ class _DispatchRun:
         self,
         dispatch: ir.Dispatch,
         buffers: Mapping[str, np.ndarray],
-        fields: dict[str, np.ndarray],
+        fields: Mapping[ir.UniformField, np.ndarray],
         defined: dict[str, np.ndarray],
         check_races: bool,
     ) -> None:
@@ -101,7 +101,7 @@ class _DispatchRun:
             self._run_batch(first, min(batch, count - first), size)
 
     def _run_batch(self, first: int, count: int, size: int) -> None:
-        shared = {array.name: self._share(array, count, size) for array in self._dispatch.shared}
+        shared = {array: self._share(array, count, size) for array in self._dispatch.shared}
         self._threads = Threads(first, count, size, self._buffers, shared, self._fields, self._describe)
         self._execute_all(self._dispatch.body, np.ones(count * size, np.bool_))
 

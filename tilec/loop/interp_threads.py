@@ -6,7 +6,7 @@ single element, (). Threads for which control flow does not hold compute too, bu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,8 +47,8 @@ class Threads:
         count: int,
         size: int,
         buffers: dict[str, Memory],
-        shared: dict[str, SharedMemory],
-        uniforms: dict[str, np.ndarray],
+        shared: dict[ir.SharedArray, SharedMemory],
+        uniforms: Mapping[ir.UniformField, np.ndarray],
         describe: Callable[[int], str],
     ) -> None:
         self.workgroup_size = size
@@ -120,14 +120,14 @@ class Threads:
         self._buffer(buffer).store(self._touch(index, mask, self._storage_epochs, statement), values)
 
     def load_shared(self, array: ir.SharedArray, index: np.ndarray, mask: np.ndarray, statement: int) -> np.ndarray:
-        shared = self._shared[array.name]
+        shared = self._shared[array]
         touch = self._touch(index, mask, self._shared_epochs, statement)
         return self._scatter(shared.memory.load(touch, self._copies[mask] * shared.length), mask)
 
     def store_shared(
         self, array: ir.SharedArray, index: np.ndarray, value: np.ndarray, mask: np.ndarray, statement: int
     ) -> None:
-        shared = self._shared[array.name]
+        shared = self._shared[array]
         touch = self._touch(index, mask, self._shared_epochs, statement)
         values = np.broadcast_to(value, (self.count,))[mask]
         shared.memory.store(touch, values, self._copies[mask] * shared.length)
@@ -165,7 +165,7 @@ class Threads:
             case ir.Local():
                 return self.value_of(expression)
             case ir.Uniform():
-                return self._uniforms[expression.field.name]
+                return self._uniforms[expression.field]
             case ir.Builtin():
                 return self._builtins[expression.name]
             case ir.Load():
