@@ -170,7 +170,7 @@ def _unknown(checker: _Checker, call: ast.Call) -> None:
     name, span = call.function, call.function_span
     local = checker.find(name)
     scope = checker.scope
-    if any(name in file.broken for file in (scope, *scope.imports)):
+    if scope.has_failed_import or any(name in file.broken for file in (scope, *scope.imports)):
         return
     if name in scope.kernels:
         checker.reporter.error(catalog.KERNEL_CALLED, span, name=name)

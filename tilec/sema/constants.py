@@ -85,6 +85,8 @@ def evaluate_const(const: ast.Const, scope: FileScope, reporter: Reporter) -> Co
 def _const(
     const: ast.Const, scope: FileScope, reporter: Reporter, path: tuple[ast.Const, ...], use: ast.Expr | None
 ) -> Constant:
+    if const in scope.values:
+        return scope.values[const]
     if const in path:
         cycle = [*path[path.index(const) :], const]
         text = " -> ".join(f"`{step.name.name}`" for step in cycle)
@@ -92,18 +94,18 @@ def _const(
         reporter.error(catalog.CONST_CYCLE, span, name=const.name.name, cycle=text)
         raise _NotConstantError(None)
     value = _evaluate(const.value, scope, reporter, (*path, const), len(path))
-    if const.type is None or const.type.kind != "scalar":
-        return value
-    dtype = DTYPES.get(const.type.elements[0].name)
-    if dtype is None or not dtype.is_compute:
-        return value
-    typed = adapt(value, dtype)
+    typed: Constant | None = value
+    if const.type is not None and const.type.kind == "scalar" and const.type.elements:
+        dtype = DTYPES.get(const.type.elements[0].name)
+        typed = adapt(value, dtype) if dtype is not None and dtype.is_compute else None
     if typed is None:
-        expected, found = f"`{dtype}`", f"`{value.dtype}`"
+        assert const.type is not None
+        expected, found = f"`{const.type.span.text}`", f"`{value.dtype}`"
         reporter.error(
             catalog.DECLARED_TYPE, const.value.span, name=const.name.name, expected=expected, found=found
         )
         raise _NotConstantError(None)
+    scope.values[const] = typed
     return typed
 
 

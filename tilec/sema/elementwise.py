@@ -79,34 +79,37 @@ def _only_iotas(builder: Builder, operands: Sequence[Item], shape: Shape) -> fro
 
 
 def _formula(op: str, operands: Sequence[Item], signature: Signature) -> Extent | None:
-    """The formula of an i32 scalar result, where it is one."""
+    """The formula of an i32 scalar result, where it is one of a size that proofs can use."""
     if signature.result is not DType.I32 or any(operand.extent is None for operand in operands):
         return None
-    extents = [operand.extent for operand in operands if operand.extent is not None]
+    result = _applied(op, [operand.extent for operand in operands if operand.extent is not None])
+    return result if result is not None and _is_small(result) else None
+
+
+def _applied(op: str, extents: Sequence[Extent]) -> Extent | None:
     match op:
         case "add":
             return extents[0] + extents[1]
         case "sub":
             return extents[0] - extents[1]
-        case "mul":
-            return extents[0] * extents[1]
+        case "mul" | "square":
+            return extents[0] * extents[-1]
         case "neg":
             return -extents[0]
-        case "square":
-            return extents[0] * extents[0]
         case "min" | "max" | "div" | "ceildiv":
-            return _applied(op, extents)
+            return apply(op, *extents)
         case "rem":
-            return _applied("mod", extents)
+            return apply("mod", *extents)
         case "clamp":
-            return _applied("min", [_applied("max", extents[:2]), extents[2]])
+            return apply("min", apply("max", extents[0], extents[1]), extents[2])
     return None
 
 
-def _applied(function: str, extents: Sequence[Extent]) -> Extent:
-    result = apply(function, *extents)
-    # Deep towers of min and max prove nothing and cost time in every comparison.
-    return result if _depth(result) <= 4 else Extent.of(Apply(function, tuple(extents)))
+def _is_small(extent: Extent) -> bool:
+    """Larger formulas prove nothing and cost time in every comparison."""
+    return len(extent.terms) <= 12 and _depth(extent) <= 4 and all(
+        len(monomial) <= 4 and abs(factor) < 2**31 for monomial, factor in extent.terms
+    )
 
 
 def _depth(extent: Extent) -> int:

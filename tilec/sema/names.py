@@ -251,7 +251,7 @@ class _Checker:
                 notes = [(frame.later[name], "defined here")]
                 self.reporter.error(catalog.USE_BEFORE_DEFINITION, node.span, notes=notes, name=name)
                 return
-        if any(name in file.broken for file in (self.scope, *self.scope.imports)):
+        if self.scope.has_failed_import or any(name in file.broken for file in (self.scope, *self.scope.imports)):
             return
         if calls.is_function(self.scope, name):
             self.reporter.error(catalog.FUNCTION_AS_VALUE, node.span, name=name)

@@ -26,6 +26,9 @@ class FileScope:
     imports: list[FileScope] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
     """Names of functions and kernels that were not understood, so that their uses are not reported as well."""
+    values: dict[ast.Const, Any] = field(default_factory=dict)
+    """What constants were found to be."""
+    has_failed_import: bool = False
     effects: dict[ast.Function, Any] = field(default_factory=dict)
     """What `sema.effects` found out, by function."""
 

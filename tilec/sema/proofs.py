@@ -10,11 +10,13 @@ Ranges = Mapping[Atom, tuple[Extent, Extent]]
 """The least and the largest value of loop counters."""
 
 DEPTH = 6
+STEPS = 200
+"""Formulas that are tried in one proof: a search without a bound is exponential in the atoms."""
 
 
 def is_nonnegative(extent: Extent, ranges: Ranges) -> bool:
     """Proved `extent >= 0` (False if not proved)."""
-    return _prove(extent, ranges, DEPTH)
+    return _prove(extent, ranges, DEPTH, [STEPS])
 
 
 def is_at_most(left: Extent, right: Extent, ranges: Ranges) -> bool:
@@ -37,15 +39,16 @@ def largest(extent: Extent, ranges: Ranges) -> Extent:
     return -least(-extent, ranges)
 
 
-def _prove(extent: Extent, ranges: Ranges, depth: int) -> bool:
+def _prove(extent: Extent, ranges: Ranges, depth: int, budget: list[int]) -> bool:
     if extent.is_nonnegative:
         return True
-    if depth == 0 or extent.constant is not None:
+    budget[0] -= 1
+    if depth == 0 or budget[0] < 0 or extent.constant is not None:
         return False
     atoms = sorted((atom for monomial, _ in extent.terms for atom in monomial), key=str)
     for atom in dict.fromkeys(atoms):
         for cases in _weakened(extent, atom, ranges):
-            if all(_prove(case, ranges, depth - 1) for case in cases):
+            if all(_prove(case, ranges, depth - 1, budget) for case in cases):
                 return True
     return False
 

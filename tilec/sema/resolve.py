@@ -78,7 +78,9 @@ class _Loader:
                 self._define(scope, item)
         for item in imports:
             imported = self._import(item, source, path, depth)
-            if imported is not None and imported is not scope and imported not in scope.imports:
+            if imported is None:
+                scope.has_failed_import = True
+            elif imported is not scope and imported not in scope.imports:
                 self._check_conflicts(scope, imported, item.span)
                 scope.imports.append(imported)
         self._check_hiding(scope)
