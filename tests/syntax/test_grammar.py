@@ -17,7 +17,6 @@ LANGUAGE_KEYWORDS = (
 
 def test_no_conflict_in_strict_mode() -> None:
     """Strict mode turns shift/reduce conflicts and overlapping terminals into exceptions."""
-    pytest.importorskip("interegular")
     Lark(grammar_text(), parser="lalr", lexer="basic", start=list(START_RULES), strict=True)
 
 
