@@ -49,11 +49,11 @@ def with_nan_rows(case: Case, rng: np.random.Generator) -> Case:
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.label)
-@settings(max_examples=12, derandomize=True, deadline=None)
+@settings(max_examples=8, derandomize=True, deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     rows=st.integers(0, 20),
-    columns=st.sampled_from([1, 2, 3, 7, 8, 31, 64, 77, 130]),
+    columns=st.sampled_from([1, 7, 64, 130]),
     dtype=st.sampled_from(list(DTYPES)),
     shift=st.sampled_from(SHIFTS),
 )
