@@ -54,7 +54,7 @@ def divide(left: ir.Expr, right: ir.Expr) -> ir.Expr:
         return left
     if divisor is not None and _is_power_of_two(divisor):
         return ir.Bits("shr", (left, const(divisor.bit_length() - 1, DType.U32)), left.dtype)
-    return ir.Op("div", (left, right), left.dtype)
+    return _through_unsigned("div", left, right)
 
 
 def remainder(left: ir.Expr, right: ir.Expr) -> ir.Expr:
@@ -64,7 +64,13 @@ def remainder(left: ir.Expr, right: ir.Expr) -> ir.Expr:
         return const(0, left.dtype)
     if divisor is not None and _is_power_of_two(divisor):
         return ir.Bits("and", (left, const(divisor - 1, left.dtype)), left.dtype)
-    return ir.Op("rem", (left, right), left.dtype)
+    return _through_unsigned("rem", left, right)
+
+
+def _through_unsigned(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """On u32, where drivers agree and no sign is looked at."""
+    result = ir.Op(op, (unsigned(left), unsigned(right)), DType.U32)
+    return result if left.dtype is DType.U32 else signed(result)
 
 
 def _is_power_of_two(value: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, const, multiply, signed, unsigned
+from tilec.loop.lower.arith import add, const, divide, multiply, remainder, signed, unsigned
 from tilec.loop.lower.code import ZERO, Code
 from tilec.plan.ir import Plan, Slot
 from tilec.tile import ir as tile
@@ -97,8 +97,8 @@ class Frame:
                 coordinates += [ZERO] * (2 - axis)
                 break
             extent = self.bindings.extent(grid[axis])
-            coordinates.append(code.let(f"block_{'xyz'[axis]}", ir.Op("rem", (rest, extent), DType.I32)))
-            rest = code.let("block_rest", ir.Op("div", (rest, extent), DType.I32))
+            coordinates.append(code.let(f"block_{'xyz'[axis]}", remainder(rest, extent)))
+            rest = code.let("block_rest", divide(rest, extent))
         self.block = tuple(coordinates)
 
     def shared_array(self, key: object, hint: str, dtype: DType, length: int) -> ir.SharedArray:
