@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Constants: TypeAlias = Mapping[str, "bool | int | float"]
 DTypes: TypeAlias = Mapping[str, DType]
 
+FEATURES = ("shader-f16", "subgroups")
+"""WebGPU features that a caller may allow the output to use."""
+
 STAGES = ("ast", "tile", "plan", "loop", "wgsl")
 """What `dump` prints, in the order of the pipeline; `tile@PASS` is the tile IR after that pass."""
 
@@ -155,6 +158,9 @@ def compile_built(built: Kernel, dims: Mapping[str, int] | None = None, options:
     from tilec.loop.lower import lower
 
     options = options or Options()
+    for feature in options.features:
+        if feature not in FEATURES:
+            raise CompileError([f"no feature is named {feature}; there are {', '.join(FEATURES)}"])
     kernel, plan = _plan(built, dims, options)
     with stage(f"lowering kernel {built.name}"):
         program = lower(kernel, plan)

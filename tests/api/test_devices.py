@@ -197,3 +197,56 @@ def test_nan_scalars_do_not_fill_caches(m, lavapipe):
     before = len(m.double._prepared)
     m.double(a, float("nan"))
     assert len(m.double._prepared) == before
+
+
+def test_the_shader_compilers_words_point_at_the_source(lavapipe, monkeypatch):
+    module = tilec.compile(source="kernel k(A: tensor<f32>[M]) {\n  let x = A[:]\n  A[:] = x + 1.0\n}\n", name="k.ph")
+
+    def refuse(wgsl, entry, bindings):
+        line = next(number for number, text in enumerate(wgsl.split("\n"), 1) if text.lstrip().startswith("A["))
+        raise tilec.DeviceError(f"the driver says: wgsl:{line}:7 no")
+
+    monkeypatch.setattr(lavapipe, "compute_pipeline", refuse)
+    with pytest.raises(tilec.DeviceError, match=r"line \d+ of the shader is from k\.ph:3"):
+        module.k(x(4), device=lavapipe)
+
+
+COPIES = """
+kernel copy(A: tensor<f32|f16|bf16|i32|u32|i8|u8|bool|i64>[M, N], B: tensor<i32|u32|i8|u8>[M, N]) {
+  let r = ctx.block.x * 3
+  B[r :+ 3, :] = i32(A[r :+ 3, :])
+}
+
+kernel flags(A: tensor<f32|i8|bool|i64>[M, N], B: tensor<bool>[M, N]) {
+  let r = ctx.block.x * 3
+  B[r :+ 3, :] = bool(A[r :+ 3, :])
+}
+
+kernel round(A: tensor<f32|f16|bf16>[M, N], B: tensor<f32|f16|bf16>[M, N]) {
+  let r = ctx.block.x * 3
+  B[r :+ 3, :] = A[r :+ 3, :]
+}
+"""
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 5), (4, 16)])
+def test_every_storage_type_arrives_and_returns(device, shape):
+    import ml_dtypes
+
+    module = tilec.compile(source=COPIES)
+    rng = np.random.default_rng(0)
+    floats = (np.float32, np.float16, ml_dtypes.bfloat16)
+    for source in (*floats, np.int32, np.uint32, np.int8, np.uint8, np.bool_, np.int64):
+        given = rng.integers(0, 2 if source is np.bool_ else 100, shape).astype(source)
+        for target in ("i32", "u32", "i8", "u8"):
+            got = module.copy(given, device=device, dtypes={"B": target}).B
+            np.testing.assert_array_equal(got, given.astype(got.dtype))
+    for source in (np.float32, np.int8, np.bool_, np.int64):
+        given = rng.integers(0, 2, shape).astype(source)
+        np.testing.assert_array_equal(module.flags(given, device=device).B, given.astype(bool))
+    for source in floats:
+        given = (rng.normal(size=shape) * 1e4).astype(source)
+        for target in ("f32", "f16", "bf16"):
+            got = module.round(given, device=device, dtypes={"B": target}).B
+            with np.errstate(over="ignore"):
+                np.testing.assert_array_equal(got, given.astype(np.float32).astype(got.dtype))

@@ -102,3 +102,9 @@ def test_the_public_names():
         assert issubclass(error, tilec.TilecError)
     with pytest.raises(AttributeError):
         tilec.nothing  # noqa: B018
+
+
+def test_unknown_features_are_refused(m):
+    assert m.token_loss.wgsl(features=("shader-f16", "subgroups"))
+    with pytest.raises(tilec.CompileError, match="no feature is named float64; there are shader-f16, subgroups"):
+        m.token_loss.wgsl(features=("float64",))

@@ -19,7 +19,7 @@ from tilec.cli.options import (
     number,
     pairs,
 )
-from tilec.cli.terminal import Failure, diagnostics_json, print_json, show_diagnostics
+from tilec.cli.terminal import Failure, diagnostics_json, print_error, print_json, show_diagnostics
 
 
 def parser() -> argparse.ArgumentParser:
@@ -52,9 +52,13 @@ def main(options: argparse.Namespace) -> int:
         import numpy as np  # noqa: F401
     except ImportError:
         raise Failure('`tilec run` needs NumPy: pip install "tilec[cli]", or "tilec[gpu]" for devices', 1) from None
+    import warnings
+
     from tilec.driver import parse_file
     from tilec.runtime.kernel import Kernel
 
+    # Such as that there is no device: one line, not Python's two.
+    warnings.showwarning = lambda message, *rest, **more: print_error(str(message))
     loaded = parse_file(options.file)
     signatures = choose_kernels(loaded.signatures, options.kernel, options.file)
     if len(signatures) > 1:

@@ -45,8 +45,11 @@ def compile(
         raise CompileError(["compile takes a path, or source=... and a name for it"])
     if source is not None and not isinstance(source, str):
         raise CompileError([f"source must be a str, not {type(source).__name__}"])
-    loaded = driver.parse_file(Source(name, source) if source is not None else Path(os.fspath(path)))  # type: ignore[arg-type]
-    return Module(loaded)
+    if source is not None:
+        return Module(driver.parse_file(Source(name, source)))
+    if not isinstance(path, (str, os.PathLike)):
+        raise CompileError([f"a path must be a str or a path, not {type(path).__name__}"])
+    return Module(driver.parse_file(Path(path)))
 
 
 class Module:
