@@ -64,11 +64,12 @@ def run_plan(
     fusion: bool = True,
     known: bool = True,
     dims: Mapping[str, int] | None = None,
+    options: Options | None = None,
 ) -> dict[str, np.ndarray]:
     """Every tensor after the kernel ran on the loop interpreter with the race checker."""
     dims = dims_of(kernel, tensors, dims or {})
     scalars = dict(scalars or {})
-    plan = make_plan(kernel, Facts(dims if known else {}), Options(fusion=fusion))
+    plan = make_plan(kernel, Facts(dims if known else {}), options or Options(fusion=fusion))
     program = lower(kernel, plan)
     words = {p.name: to_words(tensors[p.name], p.dtype) for p in kernel.tensors}
     words["scratch"] = loop_interp.make_scratch(program, dims, scalars)

@@ -1,4 +1,10 @@
-"""How the jobs of each phase meet threads."""
+"""How the jobs of each phase meet threads.
+
+On a GPU neighbouring lanes read neighbouring elements, so that a warp's loads are few transactions, and a job gets as
+many lanes as it has work for. A software device runs the lanes of a short vector in one instruction but every barrier
+as a switch of coroutines, and its loads are as many as its lanes however they lie: there a lane takes a whole job where
+there are jobs enough, and a workgroup is a vector or a few.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +19,47 @@ from tilec.types import Extent
 _ELEMENTS_A_LANE = 16
 _RESIDENT_GRANULES = 16
 _UNROLL = 4
+_NEIGHBOURS = 32
+"""Threads that read one stretch of memory together: a warp."""
+
+_CPU_LANES = 8
+_CPU_JOBS_AT_ONCE = 32
+_CPU_JOBS_ENOUGH = 128
+"""Jobs that keep the cores busy with one lane each."""
+_CPU_ROW_LIMIT = 1 << 16
+"""Longer rows are shared by lanes whatever the number of jobs: few threads with long work end at different times."""
+_CPU_UNROLL = 8
+"""Twice as many are a tenth faster and take the driver twice as long to compile."""
 
 
 def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Facts, options: Options) -> None:
     """Fills in every phase's mapping and every dispatch's threads."""
-    most = _power_of_two_at_most(min(options.threads or kernel.threads or 256, options.limits.invocations))
+    choose = _map_for_cpu if options.limits.is_cpu else _map_for_gpu
+    asked = options.threads or kernel.threads
+    most = _power_of_two_at_most(min(asked or options.limits.invocations, options.limits.invocations))
     for dispatch in dispatches:
-        for phase in all_phases(dispatch.items):
-            phase.mapping = _mapping(phase, most, facts)
-        dispatch.threads = most
+        choose(kernel, dispatch, most if asked else min(256, most), facts)
         if dispatch.kind == "jobs":
             phase = dispatch.items[0]
             has_control = not all(isinstance(item, Round) for item in phase.items)
             dispatch.merges_blocks = not has_control
 
 
-def _mapping(phase: Phase, threads: int, facts: Facts) -> Mapping:
-    rounds = [item for item in phase_rounds(phase.items) if item.swept]
-    lanes = 1
-    for item in rounds:
-        lanes = max(lanes, _lanes_for(_product(item.swept), threads, facts))
-    granule = phase.granule
-    resident = 0
-    wide = {item.swept for item in rounds}
-    is_straight = all(isinstance(item, Round) for item in phase.items)
-    if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:
-        width = rounds[0].swept[0]
-        if facts.at_most(width, lanes * granule * _RESIDENT_GRANULES):
-            value = facts.value(width)
-            resident = -(-value // (lanes * granule)) if value is not None else _RESIDENT_GRANULES
-    return Mapping(lanes, threads // lanes, granule, _UNROLL, resident, _keeps_last_axis(rounds))
+# --- GPUs ----------------------------------------------------------------------------------------------------
+
+
+def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts) -> None:
+    dispatch.threads = threads
+    for phase in all_phases(dispatch.items):
+        rounds = _wide_rounds(phase)
+        lanes = 1
+        for item in rounds:
+            lanes = max(lanes, _lanes_for(_product(item.swept), threads, facts))
+        jobs_fastest = _keeps_last_axis(rounds)
+        if jobs_fastest:
+            neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
+            lanes = max(1, min(lanes, threads // neighbours))
+        phase.mapping = _mapping(phase, lanes, threads, _UNROLL, facts)
 
 
 def _lanes_for(size: Extent, threads: int, facts: Facts) -> int:
@@ -53,6 +70,73 @@ def _lanes_for(size: Extent, threads: int, facts: Facts) -> int:
         bound *= 2
     size_class = facts.size_class(size, tuple(bounds))
     return threads if size_class is None else 1 << size_class
+
+
+def _jobs_at_most(count: Extent, limit: int, facts: Facts) -> int:
+    """The jobs there are as a power of two that is at least as large, up to `limit`; that if it is not known."""
+    bounds = tuple(1 << exponent for exponent in range(limit.bit_length() - 1))
+    size_class = facts.size_class(count, bounds)
+    return limit if size_class is None else 1 << size_class
+
+
+# --- software devices ----------------------------------------------------------------------------------------
+
+
+def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts) -> None:
+    phases = all_phases(dispatch.items)
+    lanes = {phase: min(threads, _cpu_lanes(phase, _count(kernel, dispatch, phase), facts)) for phase in phases}
+    is_single = all(count == 1 for count in lanes.values())
+    dispatch.threads = min(threads, _CPU_JOBS_AT_ONCE if is_single else _CPU_LANES)
+    for phase in phases:
+        granules = max(1, _CPU_UNROLL // phase.granule)
+        stride = lanes[phase] * phase.granule
+        widths = [_product(item.swept) for item in _wide_rounds(phase)]
+        is_short = any(facts.at_most(width, stride * granules - 1) for width in widths)
+        phase.mapping = _mapping(phase, lanes[phase], dispatch.threads, _UNROLL if is_short else granules, facts)
+
+
+def _cpu_lanes(phase: Phase, count: Extent, facts: Facts) -> int:
+    rounds = _wide_rounds(phase)
+    if not rounds:
+        return 1
+    widths = [_product(item.swept) for item in rounds]
+    combines = any(sink.kind in ("reduce", "pick") for item in rounds for sink in item.wide)
+    if combines and not facts.at_most(count, _CPU_JOBS_ENOUGH - 1):
+        is_long = any(_is_over(width, facts) for width in widths)
+        return _CPU_LANES if is_long else 1
+    return max(_lanes_for(width, _CPU_LANES, facts) for width in widths)
+
+
+def _is_over(width: Extent, facts: Facts) -> bool:
+    """Whether the row is known to be too long for one lane."""
+    return facts.size_class(width, (_CPU_ROW_LIMIT,)) == 1
+
+
+# --- both ----------------------------------------------------------------------------------------------------
+
+
+def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts) -> Mapping:
+    rounds = _wide_rounds(phase)
+    granule = phase.granule
+    resident = 0
+    wide = {item.swept for item in rounds}
+    is_straight = all(isinstance(item, Round) for item in phase.items)
+    if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:
+        width = rounds[0].swept[0]
+        if facts.at_most(width, lanes * granule * _RESIDENT_GRANULES):
+            value = facts.value(width)
+            resident = -(-value // (lanes * granule)) if value is not None else _RESIDENT_GRANULES
+    return Mapping(lanes, threads // lanes, granule, unroll, resident, _keeps_last_axis(rounds))
+
+
+def _wide_rounds(phase: Phase) -> list[Round]:
+    return [item for item in phase_rounds(phase.items) if item.swept]
+
+
+def _count(kernel: tile.Kernel, dispatch: Dispatch, phase: Phase) -> Extent:
+    """The jobs that are spread over threads together: those of all blocks, or of one that a workgroup runs."""
+    kept = _product(phase.kept)
+    return kept * _product(kernel.grid) if dispatch.kind == "jobs" else kept
 
 
 def _keeps_last_axis(rounds: list[Round]) -> bool:

@@ -1,0 +1,102 @@
+"""How phases meet threads, on GPUs and on software devices; and that any mapping gives the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.plan.harness import run_plan
+from tests.plan.test_lowering import Rows, grid, normal
+from tests.tile.build import Builder, dim
+
+from tilec.facts import Facts
+from tilec.options import Limits, Options
+from tilec.plan.make import make_plan
+from tilec.tile import interp as tile_interp
+from tilec.tile import ir
+from tilec.types import DType
+
+CPU = Options(limits=Limits(is_cpu=True))
+F32 = DType.F32
+
+
+def row_sums() -> ir.Kernel:
+    k = Rows()
+    k.builder.tensor("A", F32, ("M", "V"))
+    k.builder.tensor("Out", F32, ("M", 1), "out")
+    k.store("Out", k.builder.reduce("sum", k.load("A")), 1)
+    return k.builder.kernel(grid())
+
+
+def doubled() -> ir.Kernel:
+    k = Rows()
+    k.builder.tensor("A", F32, ("M", "V"))
+    k.builder.tensor("Out", F32, ("M", "V"), "out")
+    x = k.load("A")
+    k.store("Out", k.builder.op("add", x, x))
+    return k.builder.kernel(grid())
+
+
+def column_sums() -> ir.Kernel:
+    b = Builder()
+    b.tensor("A", F32, ("M", "V"))
+    b.tensor("Out", F32, (1, "V"), "out")
+    x = b.load("A", b.span(0, dim("M")), b.span(0, dim("V")))
+    b.store("Out", b.reduce("sum", x, (0,)), b.span(0, 1), b.span(0, dim("V")))
+    return b.kernel()
+
+
+def mapping(kernel: ir.Kernel, options: Options, **dims: int) -> tuple[int, int, int, int]:
+    """Lanes, jobs at once, unroll and threads of the kernel's one dispatch."""
+    (dispatch,) = make_plan(kernel, Facts(dims), options).dispatches
+    chosen = dispatch.items[0].mapping
+    assert chosen.threads == dispatch.threads
+    return chosen.lanes, chosen.jobs, chosen.unroll, dispatch.threads
+
+
+def test_a_gpu_gives_a_row_lanes_for_its_length():
+    assert mapping(row_sums(), Options(), M=8192, V=512) == (32, 8, 4, 256)
+    assert mapping(row_sums(), Options(), M=8192, V=7) == (1, 256, 4, 256)
+    assert mapping(row_sums(), Options(), M=8192, V=50257) == (256, 1, 4, 256)
+    assert mapping(row_sums(), Options(), M=8192) == (256, 1, 4, 256)
+
+
+def test_a_gpu_reads_columns_in_stretches():
+    assert mapping(column_sums(), Options()) == (8, 32, 4, 256)
+    assert mapping(column_sums(), Options(), M=8192, V=3) == (64, 4, 4, 256)
+    assert mapping(column_sums(), Options(), M=8192, V=1) == (256, 1, 4, 256)
+    assert mapping(column_sums(), Options(), M=16, V=512) == (1, 256, 4, 256)
+
+
+def test_a_software_device_gives_each_of_many_rows_one_lane():
+    assert mapping(row_sums(), CPU, M=8192, V=512) == (1, 32, 8, 32)
+    assert mapping(row_sums(), CPU, M=8192, V=7) == (1, 32, 4, 32)
+    assert mapping(row_sums(), CPU, M=8192, V=262144) == (8, 1, 8, 8)
+    assert mapping(row_sums(), CPU, M=3, V=50257) == (8, 1, 8, 8)
+    assert mapping(row_sums(), CPU, M=3, V=50) == (4, 2, 8, 8)
+    assert mapping(doubled(), CPU, M=8192, V=512) == (8, 1, 8, 8)
+    assert mapping(column_sums(), CPU, M=512, V=8192) == (1, 32, 8, 32)
+
+
+def test_asked_threads_are_kept():
+    assert mapping(row_sums(), Options(threads=64), M=8192, V=50257) == (64, 1, 4, 64)
+    assert mapping(row_sums(), Options(limits=Limits(is_cpu=True), threads=4), M=3, V=50257) == (4, 1, 8, 4)
+
+
+def test_the_number_of_rows_makes_two_classes_at_most():
+    guards = {tuple(make_plan(row_sums(), Facts({"M": m, "V": 512}), CPU).guards) for m in range(1, 2000)}
+    assert len(guards) == 2
+    guards = {tuple(make_plan(row_sums(), Facts({"M": m, "V": 512}), Options()).guards) for m in range(1, 2000)}
+    assert len(guards) == 1
+
+
+@pytest.mark.parametrize("build", [row_sums, doubled, column_sums])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 50), (200, 20), (2, 5000), (130, 3), (3, 200)])
+def test_every_mapping_gives_the_same_numbers(build, shape):
+    kernel = build()
+    rng = np.random.default_rng(5)
+    out = {row_sums: (shape[0], 1), doubled: shape, column_sums: (1, shape[1])}[build]
+    tensors = {"A": normal(rng, shape), "Out": np.zeros(out, np.float32)}
+    expected = tile_interp.run(kernel, dict(tensors), {}, {"M": shape[0], "V": shape[1]})["Out"]
+    for options in (Options(), CPU, Options(threads=16)):
+        got = run_plan(kernel, tensors, options=options)["Out"]
+        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-5)
