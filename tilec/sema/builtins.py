@@ -8,6 +8,7 @@ from tilec.sema import core
 from tilec.sema.builder import Builder
 from tilec.sema.constants import Constant, constant_of
 from tilec.sema.elementwise import broadcast, meet_pending, pointwise, report_mismatch
+from tilec.sema.gradients import infer_gradient, infer_stop
 from tilec.sema.items import Item, Pending, bare_shape, is_of_dims, join, show_type
 from tilec.sema.lookup import COLUMN_REDUCTIONS, ROW_REDUCTIONS, WHOLE_REDUCTIONS
 from tilec.sema.memory import view
@@ -31,6 +32,10 @@ def infer_builtin(builder: Builder, node: core.Builtin) -> Item:
     if any(operand.is_poison for operand in operands):
         return builder.poison(node.span)
     match node.function:
+        case "grad":
+            return infer_gradient(builder, node)
+        case "stop_grad":
+            return infer_stop(builder, node)
         case "onehot":
             return _onehot(builder, node, operands)
         case "pad":

@@ -9,6 +9,7 @@ from tilec.diag.report import Reporter, did_you_mean
 from tilec.sema import lookup
 from tilec.sema.effects import effects
 from tilec.sema.library import library
+from tilec.sema.gradients import check_gradient_call
 from tilec.sema.lookup import Found
 from tilec.sema.program import FileScope
 from tilec.source import Span
@@ -74,12 +75,10 @@ def check_call(checker: _Checker, call: ast.Call) -> None:
     found = lookup.find(checker.scope, name, len(call.arguments), is_statement=False)
     if found is not None:
         checker.graph.add(found.function, call.function_span)
-        _check_binding(checker, call, found)
+        _check_places(checker, found, _check_binding(checker, call, found))
         return
     if lookup.builtin_arity(name) is not None:
         _check_builtin(checker, call)
-    elif name in lookup.GRADIENTS:
-        report(catalog.GRADIENT_NOT_YET, call.function_span, name=name)
     elif lookup.candidates(checker.scope, name, is_statement=False):
         _wrong_arity(checker, call, is_statement=False)
     elif lookup.candidates(checker.scope, name, is_statement=True):
@@ -94,14 +93,9 @@ def check_statement_call(checker: _Checker, call: ast.Call) -> None:
     found = lookup.find(checker.scope, name, len(call.arguments), is_statement=True)
     if found is not None:
         checker.graph.add(found.function, call.function_span)
-        values = _check_binding(checker, call, found)
-        for parameter in effects(found).assigned:
-            if parameter in values:
-                _check_place(checker, found, parameter, values[parameter])
+        _check_places(checker, found, _check_binding(checker, call, found))
     elif lookup.candidates(checker.scope, name, is_statement=True):
         _wrong_arity(checker, call, is_statement=True)
-    elif name in lookup.GRADIENTS:
-        checker.reporter.error(catalog.GRADIENT_NOT_YET, call.function_span, name=name)
     elif is_function(checker.scope, name):
         checker.reporter.error(catalog.VALUE_NOT_USED, call.span, name=name, text=call.span.text)
     else:
@@ -145,6 +139,8 @@ def _check_builtin(checker: _Checker, call: ast.Call) -> None:
         checker.reporter.error(catalog.ARGUMENT_TWICE, call.arguments[-1].span, function=name, name="axis")
     if not least <= given <= most:
         _wrong_arity(checker, call, is_statement=False)
+    elif name == "grad":
+        check_gradient_call(checker, call)
 
 
 def _wrong_arity(checker: _Checker, call: ast.Call, *, is_statement: bool) -> None:
@@ -203,6 +199,13 @@ def _private_owner(scope: FileScope, name: str) -> str | None:
         if name in file.expressions or name in file.statements:
             return file.source.name
     return None
+
+
+def _check_places(checker: _Checker, found: Found, values: dict[str, ast.Expr]) -> None:
+    assigned = effects(found).assigned
+    for parameter, value in values.items():
+        if parameter in assigned:
+            _check_place(checker, found, parameter, value)
 
 
 def _check_place(checker: _Checker, found: Found, parameter: str, value: ast.Expr) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tilec.diag import catalog
+from tilec.errors import InternalError
 from tilec.sema import core
 from tilec.sema.builder import Builder
 from tilec.sema.cells import assign
@@ -85,8 +86,7 @@ def _join(builder: Builder, node: core.Branch, decision: ir.Value, then: Branch,
             builder.cells[cell] = first if not first.is_known else second
             continue
         yields = _agreeing(builder, cell, (then[0], first), (otherwise[0], second), node.span)
-        if yields is not None:
-            pairs.append((cell, *yields))
+        pairs.append((cell, *yields))
     type_ = TileType(DType.BOOL)
     regions = [
         ir.Region(branch[0], tuple(pair[side] for pair in pairs))
@@ -99,25 +99,40 @@ def _join(builder: Builder, node: core.Branch, decision: ir.Value, then: Branch,
 
 
 def _agreeing(
-    builder: Builder, cell: core.Cell, then: tuple[list[ir.Value], Item], otherwise: tuple[list[ir.Value], Item],
+    builder: Builder,
+    cell: core.Cell,
+    then: tuple[list[ir.Value], Item],
+    otherwise: tuple[list[ir.Value], Item],
     span: Span,
-) -> tuple[ir.Value, ir.Value] | None:  # fmt: skip
+) -> tuple[ir.Value, ir.Value]:
     """Both sides' values with one type. Only an out parameter's first assignments may differ, in activity."""
     values = [_inside(builder, body, item) for body, item in (then, otherwise)]
     if values[0].type == values[1].type:
         return values[0], values[1]
-    out = builder.outs.get(cell)
-    if out is None or out.place is None or values[0].type.shape != values[1].type.shape:
-        # A scalar place that was first assigned in both branches, or the caller's cell: its own activity decides.
-        builder.cells[cell] = builder.poison(span)
-        return None
-    old = builder.value(read(builder, out.place, span))
+    old = _old_value(builder, cell, span)
+    if old is None or old.type.shape != values[0].type.shape:
+        sides = " and ".join(str(value.type) for value in values)
+        raise InternalError("sema.control", f"`{cell.name}` is {sides} on the two sides of a branch")
     updated = []
     for body, value in zip((then[0], otherwise[0]), values, strict=True):
         update = ir.Update(old.type, span, old, value, name=cell.name)
         body.append(update)
         updated.append(update)
     return updated[0], updated[1]
+
+
+def _old_value(builder: Builder, cell: core.Cell, span: Span) -> ir.Value | None:
+    """What an out parameter's place holds before the branch."""
+    out = builder.outs.get(cell)
+    while out is not None:
+        if out.place is not None:
+            return builder.value(read(builder, out.place, span))
+        assert out.cell is not None
+        held = builder.cells.get(out.cell)
+        if held is not None and held.is_known:
+            return builder.value(held)
+        out = builder.outs.get(out.cell)
+    return None
 
 
 def _inside(builder: Builder, body: list[ir.Value], item: Item) -> ir.Value:

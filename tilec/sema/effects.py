@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilec.sema import lookup
@@ -29,28 +29,58 @@ def effects(found: Found) -> Effects:
 
 
 def _compute(function: ast.Function, scope: FileScope) -> Effects:
-    names = {parameter.name.name for parameter in function.parameters}
+    names = frozenset(parameter.name.name for parameter in function.parameters)
     assigned: set[str] = set()
     used: set[str] = set()
-    for statement in walk_statements(function.body):
+    for statement, hidden in _visible(function.body, frozenset()):
+        visible = names - hidden
         match statement:
             case ast.Assign(place=ast.Name(name=name)):
-                assigned.add(name)
+                assigned |= {name} & visible
             case ast.CallStatement():
                 passed = _passed(statement.call, scope)
-                assigned |= passed.assigned
-                used |= passed.used
+                assigned |= passed.assigned & visible
+                used |= passed.used & visible
         for expression in expressions_of(statement):
-            used |= _values(expression, scope)
+            for call in _calls(expression):
+                assigned |= _passed(call, scope, is_statement=False).assigned & visible
+            used |= _values(expression, scope) & visible
     if function.value is not None:
-        used |= _values(function.value, scope)
-    assigned &= names
-    return Effects(frozenset(assigned), frozenset((used & names) | assigned))
+        hidden = {s.name.name for s in function.body if isinstance(s, ast.Let | ast.Var)}
+        used |= _values(function.value, scope) & (names - hidden)
+    return Effects(frozenset(assigned), frozenset(used | assigned))
 
 
-def _passed(call: ast.Call, scope: FileScope) -> Effects:
-    """The names that a call of a statement function assigns and uses of the caller's."""
-    callee = lookup.find(scope, call.function, len(call.arguments), is_statement=True)
+def _visible(
+    body: Sequence[ast.Statement], hidden: frozenset[str]
+) -> Iterator[tuple[ast.Statement, frozenset[str]]]:
+    """Every statement, with the names that inner definitions hide there."""
+    for statement in body:
+        yield statement, hidden
+        match statement:
+            case ast.Let() | ast.Var():
+                hidden |= {statement.name.name}
+            case ast.If():
+                yield from _visible(statement.then, hidden)
+                yield from _visible(statement.otherwise or (), hidden)
+            case ast.For():
+                yield from _visible(statement.body, hidden | {statement.name.name})
+            case ast.While():
+                yield from _visible(statement.body, hidden)
+
+
+def _calls(root: ast.Expr) -> Iterator[ast.Call]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Call):
+            yield node
+        stack.extend(children(node))
+
+
+def _passed(call: ast.Call, scope: FileScope, *, is_statement: bool = True) -> Effects:
+    """The names that a call assigns and uses of the caller's."""
+    callee = lookup.find(scope, call.function, len(call.arguments), is_statement=is_statement)
     if callee is None:
         return Effects(frozenset(), frozenset())
     inner = effects(callee)

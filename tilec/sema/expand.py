@@ -90,7 +90,8 @@ class Expander:
     def body(self, statements: Sequence[ast.Statement]) -> None:
         """A function's or kernel's whole body."""
         context = self.context
-        if any(isinstance(s, ast.Return) and s.value is None for s in walk_statements(tuple(statements))):
+        jumps = (s for s in walk_statements(tuple(statements)) if isinstance(s, ast.Return))
+        if any(jump.value is None for jump in jumps):
             context.returned = self.flag(self.at(statements[0].span), "returned")
         context.frames.append({})
         self.statements(statements)
@@ -190,13 +191,13 @@ class Expander:
         if dtype is None:
             known = "`f32`, `i32`, `u32`, `bool`"
             self.faults.error(catalog.UNKNOWN_TYPE, self.at(element.span), name=element.name, known=known)
-            return core.Poison(span)
+            return self.poison(span)
         if type_.kind == "tensor" or not dtype.is_compute:
             self.faults.error(
                 catalog.STORAGE_TYPE, self.at(type_.span), type=dtype, what=f"`{subject}`", compute=dtype.compute,
                 hint="inside a kernel values are `tile<...>[...]` or scalars" if type_.kind == "tensor" else None,
             )  # fmt: skip
-            return core.Poison(span)
+            return self.poison(span)
         dims = None if type_.kind == "scalar" else tuple(self.expression(dim) for dim in type_.dims or ())
         return self.emit(core.Typed(span, value, dtype, dims, subject, function))
 
@@ -211,10 +212,13 @@ class Expander:
                         old = self.emit(core.CellRead(self.at(node.place.span), cell))
                         value = self.operate(span, node.op, old, value)
                     self.write(span, cell, value)
+                else:
+                    self.poison(span)
             case ast.Index(value=ast.Name()):
                 place = self.place(node.place)
                 value = self.expression(node.value)
                 if place is None:
+                    self.poison(span)
                     return
                 if node.op != "=":
                     old = self.emit(core.TensorRead(place.span, place))
@@ -254,7 +258,7 @@ class Expander:
                     f"{'is' if len(arguments) == 1 else 'are'} given"
                 )  # fmt: skip
                 self.faults.error(catalog.RANGE_MISUSE, self.at(node.iterable.span), problem=problem)
-            self.nested(node.body, {node.name.name: core.Poison(span)})
+            self.nested(node.body, {node.name.name: self.poison(span)})
             return
         bounds = [self.expression(argument.value) for argument in arguments]
         index = core.LoopIndex(self.at(node.name.span), name=node.name.name)

@@ -61,54 +61,47 @@ class Inliner:
             operands[0].is_subject = True
         return expander.emit(builtin)
 
-    def _inline(self, node: ast.Call, found: Found) -> core.Node:
-        expander = self.expander
-        if found.function in expander.context.functions:  # recursion, which was reported
-            return expander.poison(expander.at(node.span))
-        bindings = self._arguments(node, found, frozenset())
-        if bindings is None:
-            return expander.poison(expander.at(node.span))
-        outer = self._enter(node, found, bindings)
-        expander.body(found.function.body)
-        assert found.function.value is not None
-        value = expander.expression(found.function.value)
-        expander.context = outer
-        return value
-
     def statement_call(self, node: ast.Call) -> None:
         """A call of a statement function."""
         expander = self.expander
         found = lookup.find(expander.context.scope, node.function, len(node.arguments), is_statement=True)
         if found is None:
             self._look_through(node)
-            return
-        if found.function in expander.context.functions:
             expander.poison(expander.at(node.span))
-            return
-        assigned = effects(found).assigned
-        targets: dict[str, core.Place | core.Cell] = {}
-        bindings = self._arguments(node, found, assigned, targets)
+        else:
+            self._inline(node, found)
+
+    def _inline(self, node: ast.Call, found: Found) -> core.Node:
+        """The body at the place of the call; gives the value of an expression function (poison of a statement)."""
+        expander = self.expander
         span = expander.at(node.span)
+        if found.function in expander.context.functions:  # recursion, which was reported
+            return expander.poison(span)
+        targets: dict[str, core.Place | core.Cell] = {}
+        bindings = self._arguments(node, found, targets)
         if bindings is None:
-            return
-        outer = self._enter(node, found, bindings)
-        locals_: dict[str, core.DeclareOut] = {}
+            return expander.poison(span)
+        outer = self._enter(node, found, bindings, targets)
+        locals_: list[core.DeclareOut] = []
         for name, target in targets.items():
             place = next(p.name.span for p in found.function.parameters if p.name.name == name)
             cell = core.Cell(name, expander.at(place), "out")
-            locals_[name] = core.DeclareOut(span, cell, target)
-            expander.emit(locals_[name])
+            locals_.append(core.DeclareOut(span, cell, target))
+            expander.emit(locals_[-1])
             expander.context.frames[0][name] = cell
         start = len(expander.block.nodes)
-        if found.function.body:
-            expander.body(found.function.body)
+        value: core.Node = core.Poison(span)
+        expander.body(found.function.body)
+        if found.function.value is not None:
+            value = expander.expression(found.function.value)
         expander.context = outer
-        body = expander.block.nodes[start:]
-        for declared in locals_.values():
+        body = expander.block.nodes[start:] if locals_ else []
+        for declared in locals_:
             declared.copies = needs_old_value(body, declared.cell)
             expander.emit(core.FinishOut(span, declared.cell, declared.target))
             if isinstance(declared.target, core.Cell):
                 expander.block.written.add(declared.target)
+        return value
 
     # --- arguments
 
@@ -116,13 +109,13 @@ class Inliner:
         self,
         node: ast.Call,
         found: Found,
-        assigned: frozenset[str],
-        targets: dict[str, core.Place | core.Cell] | None = None,
+        targets: dict[str, core.Place | core.Cell],
     ) -> dict[str, Binding] | None:
         """What each parameter stands for, evaluated in the order of the call. None after a fault."""
         expander = self.expander
         binding = lookup.bind_call(found.function, node.arguments)
         types = {parameter.name.name: parameter.type for parameter in found.function.parameters}
+        assigned = effects(found).assigned
         bindings: dict[str, Binding] = {}
         is_whole = not (binding.missing or binding.unknown or binding.twice)
         for name, value in binding.values.items():
@@ -130,7 +123,7 @@ class Inliner:
                 target = self._target(value)
                 if target is None:
                     is_whole = False
-                elif targets is not None:
+                else:
                     targets[name] = target
                 continue
             argument = self._argument(value, name, found)
@@ -165,7 +158,13 @@ class Inliner:
                 return expander.poison(expander.at(value.span))
         return expander.expression(value)
 
-    def _enter(self, node: ast.Call, found: Found, bindings: dict[str, Binding]) -> Context:
+    def _enter(
+        self,
+        node: ast.Call,
+        found: Found,
+        bindings: dict[str, Binding],
+        targets: dict[str, core.Place | core.Cell],
+    ) -> Context:
         """Makes the function's body the context, its parameters bound; gives the context that was.
 
         Defaults are evaluated in the function's own file.
@@ -181,10 +180,9 @@ class Inliner:
             raise TooLargeError
         outer = expander.context
         expander.context = Context(found.scope, span, [{}], functions=(*outer.functions, found.function))
-        given = set(bindings)
         for parameter in found.function.parameters:
             name = parameter.name.name
-            if parameter.default is not None and name not in given and name not in effects(found).assigned:
+            if parameter.default is not None and name not in bindings and name not in targets:
                 value = expander.expression(parameter.default)
                 bindings[name] = expander.typed(
                     value, parameter.type, name, parameter.default.span, found.function.name.name

@@ -27,10 +27,10 @@ TAKES_AXIS = frozenset(WHOLE_REDUCTIONS) | {"logsumexp"}
 BUILTINS: dict[str, tuple[int, int]] = {
     **dict.fromkeys((*ROW_REDUCTIONS, *COLUMN_REDUCTIONS, *WHOLE_REDUCTIONS, "logsumexp"), (1, 1)),
     "iota": (1, 2), "onehot": (2, 2), "extent": (2, 2), "pad": (2, 2), "pick": (2, 2), "program_id": (1, 1),
+    "grad": (2, 2), "stop_grad": (1, 1),
 }  # fmt: skip
 """Built-in functions that are no pointwise rows: the least and the largest number of positional arguments."""
 
-GRADIENTS = frozenset({"grad", "stop_grad"})
 LATER = {
     **dict.fromkeys(("dot", "dot_t", "transpose"), "matrix products"),
     **dict.fromkeys(("cumsum", "tril", "shift", "fold"), "scans and shifts"),
