@@ -168,12 +168,22 @@ def compile_built(built: Kernel, dims: Mapping[str, int] | None = None, options:
             from tilec.loop.verify import verify
 
             verify(program)
+    _check_limits(built, program, options)
+    return Compiled(kernel, plan, program, options)
+
+
+def _check_limits(built: Kernel, program: LoopProgram, options: Options) -> None:
+    """Raises CompileError for what every shader compiler or the device would refuse."""
+    from tilec.diag import catalog
     from tilec.loop.limits import check_limits
+    from tilec.wgsl.layout import DEEPEST_NESTING, deepest_nesting
 
     reporter = Reporter()
     check_limits(program, built.name, built.span, options.limits.storage_buffers, reporter)
+    level = deepest_nesting(program)
+    if level > DEEPEST_NESTING:
+        reporter.error(catalog.NESTING_TOO_DEEP, built.span, limit=DEEPEST_NESTING, level=level)
     reporter.raise_if_errors()
-    return Compiled(kernel, plan, program, options)
 
 
 def _plan(built: Kernel, dims: Mapping[str, int] | None, options: Options) -> tuple[Kernel, Plan]:

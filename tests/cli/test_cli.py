@@ -244,6 +244,13 @@ def test_explain(capsys):
     assert json.loads(run(capsys, "explain", "E0401", "--json")[1])["severity"] == "error"
 
 
+def test_explain_shows_how_a_file_runs(capsys, files):
+    code, out, _ = run(capsys, "explain", "good.ph", "--kernel", "token_loss", "--dim", "V=512")
+    assert code == 0
+    assert out.startswith("plan of token_loss")
+    assert sorted(json.loads(run(capsys, "explain", "good.ph", "--json")[1])) == ["shift", "token_loss"]
+
+
 def test_a_closed_pipe_is_no_error(files):
     program = f"import sys; sys.path[:0] = {sys.path!r}; from tilec.cli.main import main; sys.exit(main(['explain']))"
     done = subprocess.run(

@@ -6,7 +6,9 @@ import math
 import re
 
 import numpy as np
+import pytest
 
+import tilec
 from tests.wgsl.programs import (
     LOCAL_INDEX,
     THREADS,
@@ -117,3 +119,21 @@ def test_lines_know_their_source():
     emitted = emit_module(program([StoreElement(out, LOCAL_INDEX, LOCAL_INDEX, span=span)], [out]))
     [line] = emitted.spans
     assert emitted.text.split("\n")[line - 1].strip() == "Out[local_index] = local_index;"
+
+
+def test_nesting_is_measured_and_its_limit_is_what_tint_takes():
+    out = out_buffer(U32)
+    body: tuple = (StoreElement(out, LOCAL_INDEX, LOCAL_INDEX),)
+    for _ in range(layout.DEEPEST_NESTING - 1):
+        body = (If(Op("lt", (LOCAL_INDEX, const(U32, 3)), BOOL), body),)
+    rows = Extent.of(Symbol("M", "dim"))
+    one = program(body, [out], workgroups=rows, count=UniformField("workgroup_count", U32, extent=rows))
+    assert layout.deepest_nesting(one) == layout.DEEPEST_NESTING
+    accepted(one)
+
+
+def test_a_kernel_nested_too_deep_for_shaders_is_refused_in_words():
+    levels = 62
+    text = f"kernel k(A: tensor<f32>[M], n: i32) {{\n{'if n > 0 {' * levels}\nA[:] += 1.0\n{'}' * levels}\n}}\n"
+    with pytest.raises(tilec.CompileError, match="nested more than 60 levels deep"):
+        tilec.compile(source=text).k.wgsl()

@@ -88,6 +88,8 @@ def dtype_named(given: object, what: str = "dtype") -> DType:
 
 def to_host(value: Any, name: str) -> np.ndarray:
     """A NumPy array (often a view) of anything array-like. Raises ArrayError that names the parameter."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArrayError(f"{name}: a masked array has no value where it is masked; pass {name}.filled(0)")
     if isinstance(value, np.ndarray):
         return value
     if type(value).__module__.partition(".")[0] == "torch":

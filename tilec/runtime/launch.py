@@ -231,8 +231,8 @@ class Prepared:
         )
 
 
-_SPARE_BYTES = 1 << 20
-_SPARE_KEPT = 4
+_SPARE_BYTES = 1 << 17
+_SPARE_KEPT = 2
 
 
 def _give_back(spare: list[Buffer], buffer: Buffer) -> None:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilec.loop.ir import Dispatch, Program, UniformField
+from tilec.loop.ir import Dispatch, If, Loop, Program, Statement, UniformField, While
 from tilec.types import DType
 from tilec.wgsl.literals import f32_bits
 
@@ -95,3 +95,25 @@ def may_fold(dispatch: Dispatch) -> bool:
     """Whether the dispatch may have more workgroups than an axis holds, as far as compilation knows."""
     count = dispatch.workgroups.constant
     return count is None or count > MOST_WORKGROUPS_AN_AXIS
+
+
+DEEPEST_NESTING = 60
+"""Statements may be nested so deep in a dispatch: Tint refuses a shader with more than 62 levels."""
+
+
+def deepest_nesting(program: Program) -> int:
+    """How deep statements are nested in the dispatch that nests them most."""
+    deepest = 0
+    blocks: list[tuple[int, tuple[Statement, ...]]] = [(1, dispatch.body) for dispatch in program.dispatches]
+    while blocks:
+        depth, block = blocks.pop()
+        deepest = max(deepest, depth)
+        for statement in block:
+            match statement:
+                case If():
+                    blocks += [(depth + 1, statement.then), (depth + 1, statement.otherwise)]
+                case Loop():
+                    blocks.append((depth + 1, statement.body))
+                case While():
+                    blocks += [(depth + 1, statement.prelude), (depth + 1, statement.body)]
+    return deepest
