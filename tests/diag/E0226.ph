@@ -1,5 +1,6 @@
 // expect: E0226 at 1:1
-// café, in Latin-1
+//! encode latin-1
+// cafÃ©
 kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0
 }

@@ -1,9 +1,9 @@
 """The fixtures: `CODE.ph` for every row of the catalog, compiled as a user's file.
 
 The first line is `// expect: CODE at LINE:COLUMN`. Lines that begin with `//!` say how to compile:
-`//! dtype A=i32`, `//! const n=0.5`, `//! open OTHER.ph` (compile that file instead), `//! chain 70` (beside the files
-deep/0.ph to deep/69.ph, each of which imports the next). `<<65 "(">>` in the text stands for
-the quoted characters 65 times.
+`//! dtype A=i32`, `//! const n=0.5`, `//! open OTHER.ph` (compile that file instead), `//! encode latin-1` (the file is
+saved so), `//! chain 70` (beside 70 files, each of which imports the next). `<<65 "(">>` in the text stands for the
+quoted characters 65 times.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Fixture:
 
     @property
     def text(self) -> str:
-        written = self.path.read_text(encoding="utf-8", errors="replace")
+        written = self.path.read_text(encoding="utf-8")
         return _REPEATED.sub(lambda match: match[2].replace("\\n", "\n") * int(match[1]), written)
 
 
 def load(path: Path) -> Fixture:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     match = re.fullmatch(r"// expect: ([EW]\d{4}) at (\d+:\d+)", lines[0])
     assert match, f"{path.name}: the first line says what is expected"
     directives = [re.fullmatch(r"//! (\w+) (.*)", line) for line in lines if line.startswith("//!")]
@@ -62,13 +62,22 @@ def compile_fixture(fixture: Fixture) -> tuple[Diagnostic, ...]:
                 dtypes[name] = DTYPES[value]
             case "const":
                 constants[name] = float(value)
+            case "encode":
+                return _encoded(fixture, rest)
             case "chain":
                 return _with_chain(fixture, int(rest))
             case _:
                 raise AssertionError(f"{fixture.path.name}: {word}")
-    if _REPEATED.search(fixture.path.read_text(encoding="utf-8", errors="replace")):
+    if _REPEATED.search(fixture.path.read_text(encoding="utf-8")):
         program = Source(str(fixture.path), fixture.text)
     return diagnostics_of(program, dtypes, constants)
+
+
+def _encoded(fixture: Fixture, encoding: str) -> tuple[Diagnostic, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "main.ph"
+        path.write_bytes(fixture.text.encode(encoding))
+        return diagnostics_of(path)
 
 
 def _with_chain(fixture: Fixture, length: int) -> tuple[Diagnostic, ...]:

@@ -49,14 +49,14 @@ class Builder:
     # --- helpers ---
 
     def _span(self, first: Any, last: Any) -> Span:
-        start = first.start_pos if type(first) is Token else first.span.start
-        end = last.end_pos if type(last) is Token else last.span.end
+        start: Any = first.start_pos if type(first) is Token else first.span.start
+        end: Any = last.end_pos if type(last) is Token else last.span.end
         return Span(self._source, start, end)
 
     def _token_span(self, token: Any) -> Span:
         return Span(self._source, token.start_pos, token.end_pos)
 
-    def _error(self, row: Row, span: Span, *, hint: str | None = None, **fields: object) -> None:
+    def _error(self, row: Row, span: Span, *, hint: str | None = None, **fields: Any) -> None:
         self.failed = True
         self._reporter.error(row, span, hint=hint, **fields)
 

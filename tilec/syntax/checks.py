@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
-from tilec.source import Span
 from tilec.syntax import ast
 
 MAXIMUM_STATEMENTS = 4096
@@ -49,8 +48,9 @@ def _check_statement(
             if value is None:
                 return False
             reporter.error(catalog.RETURN_IN_KERNEL, value.span, text=" ".join(value.span.text.split())[:60])
-        case ast.Return(value=None) if item.value is not None:
-            reporter.error(catalog.RETURN_WITHOUT_VALUE, statement.span, notes=[_value_note(item.value)])
+        case ast.Return(value=None) if (returned := _returned(item)) is not None:
+            notes = [(returned.span, "the value is returned here")]
+            reporter.error(catalog.RETURN_WITHOUT_VALUE, statement.span, notes=notes)
         case ast.Return(value=value) if value is not None:
             reporter.error(catalog.RETURN_NOT_LAST, statement.span)
         case _:
@@ -58,8 +58,8 @@ def _check_statement(
     return True
 
 
-def _value_note(value: ast.Expr) -> tuple[Span, str]:
-    return value.span, "the value is returned here"
+def _returned(item: ast.Kernel | ast.Function) -> ast.Expr | None:
+    return item.value if isinstance(item, ast.Function) else None
 
 
 def too_deep(roots: list[ast.Node]) -> ast.Node | None:

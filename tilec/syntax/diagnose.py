@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from lark import Token
 
@@ -77,7 +78,7 @@ class Fault:
     def expects_operand(self) -> bool:
         return "NUMBER" in self.accepts
 
-    def report(self, row: Row, token: Token, *, hint: str | None = None, **fields: object) -> bool:
+    def report(self, row: Row, token: Token, *, hint: str | None = None, **fields: Any) -> bool:
         self.reporter.error(row, place(self.source, token), hint=hint, **fields)
         return True
 

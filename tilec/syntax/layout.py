@@ -6,6 +6,8 @@ in one piece need not touch another. Nothing here recurses: any depth is seen, a
 
 from __future__ import annotations
 
+from typing import Any
+
 from lark import Token
 
 from tilec.diag import catalog
@@ -384,5 +386,5 @@ class Layout:
 
     # --- places ---
 
-    def _error(self, row: Row, token: Token, **fields: object) -> None:
+    def _error(self, row: Row, token: Token, **fields: Any) -> None:
         self._reporter.error(row, Span(self._source, token.start_pos or 0, token.end_pos or 0), **fields)

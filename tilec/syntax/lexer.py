@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from lark import Lark, Token
-from lark.lexer import LexerThread
+from lark.lexer import Lexer, LexerThread
 from lark.utils import TextSlice
 
 from tilec.source import Source
@@ -82,4 +83,5 @@ def parser() -> Lark:
 def tokenize(source: Source, start: int = 0, end: int | None = None) -> list[Token]:
     """The tokens of a part of a source. Every character outside comments and blanks is in one: none is refused."""
     stop = len(source.text) if end is None else end
-    return list(LexerThread.from_text(parser().parser.lexer, TextSlice(source.text, start, stop)).lex(None))
+    lexer = cast(Lexer, parser().parser.lexer)
+    return list(LexerThread.from_text(lexer, TextSlice(source.text, start, stop)).lex(None))

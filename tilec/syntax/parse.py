@@ -6,6 +6,8 @@ first. A statement that fails leaves its item out of the tree and hides nothing 
 
 from __future__ import annotations
 
+from typing import cast
+
 from lark import Token, UnexpectedToken
 
 from tilec.diag import catalog
@@ -111,7 +113,7 @@ def _parse_top_line(line: Line, source: Source, reporter: Reporter) -> ast.Item 
     complete = all([_parse_block(block, source, reporter) for block in line.blocks])
     if line.broken:
         return None
-    item = _parse_tokens("item", line, source, reporter)
+    item = cast("ast.Item | None", _parse_tokens("item", line, source, reporter))
     if item is None or not complete:
         return None
     if isinstance(item, ast.Kernel | ast.Function) and not check_item(item, reporter):
@@ -150,7 +152,7 @@ def _parse_statement(line: Line, source: Source, reporter: Reporter) -> ast.Stat
     if first.type in _ITEM_STARTS or first.type == "AT":
         reporter.error(catalog.ITEM_INSIDE, Span(source, first.start_pos or 0, first.end_pos or 0), keyword=str(first))
         return None
-    return _parse_tokens("statement", line, source, reporter)
+    return cast("ast.Statement | None", _parse_tokens("statement", line, source, reporter))
 
 
 def _parse_tokens(rule: str, line: Line, source: Source, reporter: Reporter) -> ast.Node | None:
