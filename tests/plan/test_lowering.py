@@ -269,3 +269,20 @@ def test_layer_norm_backward_with_sums_over_rows(rng):
     tensors = {"X": normal(rng, (m, d)), "Dy": normal(rng, (m, d)), "Dx": np.zeros((m, d), np.float32),
                "Part": np.zeros((3, d), np.float32)}  # fmt: skip
     check(b.kernel((apply("ceildiv", dim("M"), Extent.of(16)), 1, 1)), tensors, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 40_000, 100_003])
+def test_a_sweep_that_workgroups_share(rng, n):
+    b = Builder()
+    b.tensor("X", F32, ("N",), "inout")
+    b.tensor("Stats", F32, (3,), "out")
+    b.tensor("Best", I32, (1,), "out")
+    x = b.load("X", b.span(0, dim("N")))
+    norm = b.op("sqrt", b.reduce("sum", b.op("square", x), (0,), keeps_axes=False))
+    lse = b.op("lse_add", *(b.reduce(op, x, (0,), keeps_axes=False) for op in ("max", "rest")))
+    for place, value in enumerate((norm, lse, b.reduce("min", x, (0,), keeps_axes=False))):
+        b.store("Stats", value, b.point(place))
+    b.store("Best", b.reduce("argmax", x, (0,), keeps_axes=False), b.point(0))
+    b.store("X", b.op("div_f32", x, norm), b.span(0, dim("N")))
+    tensors = {"X": normal(rng, (n,)), "Stats": np.zeros(3, np.float32), "Best": np.zeros(1, np.int32)}
+    check(b.kernel(), tensors)

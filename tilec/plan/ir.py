@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tilec.tile import ir as tile
-from tilec.types import DType, Extent
+from tilec.types import ONE, DType, Extent
 
 # A role says by what an axis is indexed: "k0", "k1", ... the kept axes of the phase, "s0", ... the swept axes of the
 # round, "." an axis of extent 1.
@@ -163,14 +163,18 @@ Item: TypeAlias = "Round | Phase | IfItem | ForItem | WhileItem"
 @dataclass(slots=True, eq=False)
 class Dispatch:
     """`kind`: "jobs" (one phase; the jobs of all blocks are spread over workgroups; `merges_blocks` if a workgroup may
-    take jobs of several blocks), "block" (one workgroup a block runs `items` in order, with barriers between), "unpack"
-    and "pack" (a packed tensor into its shadow of 32-bit elements and back)."""
+    take jobs of several blocks), "block" (one workgroup a block runs `items` in order, with barriers between), "split"
+    and "finish" (one phase of one job and one round: `parts` workgroups share its sweep and leave their states in
+    `partials`, a slot a component; then one workgroup combines them and does the narrow work), "unpack" and "pack" (a
+    packed tensor into its shadow of 32-bit elements and back)."""
 
     kind: str
     threads: int
     items: list[Item] = field(default_factory=list)
     merges_blocks: bool = False
     tensor: str | None = None
+    parts: Extent = ONE
+    partials: tuple[Slot, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

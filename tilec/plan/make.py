@@ -11,6 +11,7 @@ from tilec.plan.mapping import choose_mappings
 from tilec.plan.order import ordered
 from tilec.plan.packed import place_packed
 from tilec.plan.schedule import NeedsHome, Scheduler
+from tilec.plan.split import split_long_sweeps
 from tilec.plan.walk import Walker
 from tilec.tile import ir as tile
 from tilec.tile.walk import opaque_of, operands_of, regions_of, walk
@@ -35,10 +36,12 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     shadows = place_packed(kernel, items, facts)
     dispatches = _dispatches(kernel, items, options.fusion)
     choose_mappings(kernel, dispatches, facts, options)
+    dispatches = split_long_sweeps(dispatches, facts)
     for tensor in shadows:
         dispatches.insert(0, Dispatch("unpack", min(256, options.limits.invocations), tensor=tensor))
         dispatches.append(Dispatch("pack", min(256, options.limits.invocations), tensor=tensor))
-    slots = [*dict.fromkeys(planner.homes.values()), *shadows.values()]
+    partials = [slot for dispatch in dispatches if dispatch.kind == "split" for slot in dispatch.partials]
+    slots = [*dict.fromkeys(planner.homes.values()), *shadows.values(), *partials]
     return Plan(dispatches, slots, planner.homes, shadows, facts.guards)
 
 
@@ -96,9 +99,13 @@ class _Planner:
             if value in self.used and (isinstance(value, tile.Reduce) or self.is_owned_pick(value)):
                 self.walker.sink_values.add(value)
         self.controls = Controls(self)
-        items = self.plan_region(self.kernel.body, Scheduler(self.walker, self.is_grouped), []).items
+        splits = self.is_grouped and all(extent.is_one for extent in self.kernel.grid) and not self._has_control()
+        items = self.plan_region(self.kernel.body, Scheduler(self.walker, self.is_grouped, splits), []).items
         self.homes.update({value: slot for value, slot in self.walker.homes.items()})
         return items
+
+    def _has_control(self) -> bool:
+        return any(self.controls.is_control(value) for value in self.kernel.body.body)
 
     def is_owned_pick(self, value: tile.Value) -> bool:
         """A pick whose row is read from a tensor that the kernel also writes."""

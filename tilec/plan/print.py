@@ -41,7 +41,12 @@ class _Printer:
             verb = "packs" if dispatch.kind == "pack" else "unpacks"
             self._line(0, f"dispatch {number}: {verb} {dispatch.tensor}, {dispatch.threads} threads a workgroup")
             return
-        if dispatch.kind == "block":
+        if dispatch.kind == "finish":
+            self._line(0, f"dispatch {number}: combines the partial results, {dispatch.threads} threads")
+            return
+        if dispatch.kind == "split":
+            how = f"{dispatch.parts} workgroups share the sweep"
+        elif dispatch.kind == "block":
             how = "one workgroup a block"
         elif dispatch.merges_blocks:
             how = "the jobs of all blocks over workgroups"

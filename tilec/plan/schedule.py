@@ -38,9 +38,11 @@ class OpenPhase:
 class Scheduler:
     """Collects the phases of one region. `walker` knows which values are sinks, homed or inline."""
 
-    def __init__(self, walker: Walker, is_grouped: bool) -> None:
+    def __init__(self, walker: Walker, is_grouped: bool, splits: bool = False) -> None:
         self.walker = walker
         self.is_grouped = is_grouped
+        self.splits = splits
+        """A phase of one job has one round only, so that the whole device can share its sweep."""
         self.open: list[OpenPhase] = []
         self.items: list[Item] = []
         self.floor = 0
@@ -119,11 +121,20 @@ class Scheduler:
                 lowest = max(lowest, item if is_same_round else item + 1)
                 if how == "job":
                     fence_after = max(fence_after, item)
+        if self.splits and not opened.phase.kept and not self._fits_first_round(opened, sink, lowest):
+            return False
         self._put(opened, sink, lowest, fence_after)
         opened.touched += [(self._item_of(opened, sink), access) for access in accesses]
         if sink.kind in ("reduce", "pick"):
             opened.registers[sink.value] = (self._item_of(opened, sink), result_roles(sink))
         return True
+
+    @staticmethod
+    def _fits_first_round(opened: OpenPhase, sink: Sink, lowest: int) -> bool:
+        items = opened.phase.items
+        if lowest > 0:
+            return False
+        return not items or sink.is_narrow or not items[0].wide or items[0].swept == swept_extents(sink)
 
     def _put(self, opened: OpenPhase, sink: Sink, lowest: int, fence_after: int) -> None:
         items = opened.phase.items

@@ -17,12 +17,18 @@ _FOLD = 16
 
 def combine(frame: Frame, states: list[State], mapping: Mapping) -> None:
     """Makes every lane of a job hold the combined results, as registers."""
-    code = frame.code
-    components = [state.components(code) for state in states]
-    if mapping.lanes > 1:
-        components = _over_lanes(frame, states, components, mapping)
+    settle_components(frame, states, combined(frame, states, mapping))
+
+
+def combined(frame: Frame, states: list[State], mapping: Mapping) -> list[list[ir.Expr]]:
+    """The components of each state, combined over the lanes of a job."""
+    return over_lanes(frame, states, [state.components(frame.code) for state in states], mapping)
+
+
+def settle_components(frame: Frame, states: list[State], components: list[list[ir.Expr]]) -> None:
+    """Turns combined components into the registers of the reductions."""
     for state, parts in zip(states, components, strict=True):
-        for value, result in state.results(code, parts):
+        for value, result in state.results(frame.code, parts):
             set_register(frame, value, result)
 
 
@@ -36,10 +42,13 @@ def set_register(frame: Frame, value: object, result: ir.Expr) -> None:
         frame.registers[value] = local
 
 
-def _over_lanes(
+def over_lanes(
     frame: Frame, states: list[State], components: list[list[ir.Expr]], mapping: Mapping
 ) -> list[list[ir.Expr]]:
+    """One lane's components each, combined in every lane of the job."""
     code, lanes = frame.code, mapping.lanes
+    if lanes == 1:
+        return components
     flat = [part for parts in components for part in parts]
     last = [frame.shared_array(("b", n, p.dtype), f"parts_{n}", p.dtype, frame.threads) for n, p in _numbered(flat)]
     if lanes <= _FOLD:

@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, signed, subtract, unsigned
 from tilec.loop.lower.code import WORKGROUP, ZERO
+from tilec.loop.lower.combine import combined, over_lanes, settle_components
 from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
 from tilec.loop.lower.frame import Frame, thread_number
+from tilec.loop.lower.memory import read_slot, write_slot
+from tilec.loop.lower.states import make_states
 from tilec.loop.lower.sweep import RoundLowering
-from tilec.plan.ir import ForItem, IfItem, Item, Phase, Round, WhileItem
+from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Round, WhileItem
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply
@@ -136,6 +139,60 @@ class ItemLowering:
         valid = code.let("valid", compare("lt", job, frame.bindings.extent(kept))) if at_once > 1 else None
         self._job(phase, job, valid)
         return blocks * groups
+
+    # --- split sweeps ----------------------------------------------------------------------------------------
+
+    def _only_round(self, phase: Phase) -> tuple[RoundLowering, Round]:
+        self._lanes(phase)
+        self.phase = phase
+        self.frame.shared_is_read = False
+        return RoundLowering(self.frame, phase, self.evaluator), phase.items[0]
+
+    def split(self, dispatch: Dispatch) -> None:
+        """A workgroup's share of a sweep; its first lane leaves the combined states among the partial results."""
+        phase, code, frame = dispatch.items[0], self.code, self.frame
+        lowering, item = self._only_round(phase)
+        chunk = phase.mapping.lanes * phase.mapping.granule * phase.mapping.unroll
+        total = _product(item.swept)
+        share = apply("ceildiv", apply("ceildiv", total, dispatch.parts), Extent.of(chunk)) * chunk
+        part = signed(WORKGROUP)
+        first = code.let("first", multiply(part, frame.bindings.extent(share)))
+        end = ir.Op("min", (add(first, frame.bindings.extent(share)), frame.bindings.extent(total)), DType.I32)
+        lowering.part = (ir.Op("min", (first, frame.bindings.extent(total)), DType.I32), code.let("end", end))
+        lowering.part = (code.let("first", lowering.part[0]), lowering.part[1])
+        states = lowering.sweep(item)
+        if not states:
+            lowering.finish(Round(item.swept, item.wide))
+            return
+        components = combined(frame, states, phase.mapping)
+        with code.when(compare("eq", frame.lane, ZERO)):
+            flat = [part for parts in components for part in parts]
+            for slot, value in zip(dispatch.partials, flat, strict=True):
+                write_slot(frame, slot, (code.let("part", part),), value, self.evaluator.scalar, item.wide[0].value.span)
+
+    def finish(self, dispatch: Dispatch) -> None:
+        """One workgroup combines the partial states and does what follows."""
+        phase, code, frame = dispatch.items[0], self.code, self.frame
+        lowering, item = self._only_round(phase)
+        states = make_states([sink.value for sink in item.wide if sink.kind == "reduce"])
+        count = frame.bindings.extent(dispatch.parts)
+        held: list[list[ir.Local]] = []
+        for state in states:
+            state.declare(code)
+            held.append([code.declare("held", part) for part in state.components(code)])
+        number = ir.Local("part", DType.I32)
+        with code.block() as body:
+            slots = iter(dispatch.partials)
+            for state, parts in zip(states, held, strict=True):
+                loaded = [
+                    code.let("loaded", read_slot(frame, next(slots), (number,), self.evaluator.scalar)) for _ in parts
+                ]
+                for local, value in zip(parts, state.fold(code, [list(parts), loaded]), strict=True):
+                    code.assign(local, value)
+        code.emit(ir.Loop(number, frame.lane, count, const(phase.mapping.lanes), tuple(body)))
+        if states:
+            settle_components(frame, states, over_lanes(frame, states, held, phase.mapping))
+        lowering.finish(item)
 
     def _positive(self, extent: Extent) -> ir.Expr:
         return self.frame.bindings.extent(extent)

@@ -50,6 +50,12 @@ def _lower_dispatch(frame: Frame, dispatch: Dispatch) -> Extent:
     lowering = ItemLowering(frame)
     if dispatch.kind == "jobs":
         return lowering.spread(dispatch.items[0], dispatch.merges_blocks)
+    if dispatch.kind == "split":
+        lowering.split(dispatch)
+        return dispatch.parts
+    if dispatch.kind == "finish":
+        lowering.finish(dispatch)
+        return Extent.of(1)
     grid = frame.kernel.grid
     frame.set_block(signed(WORKGROUP))
     lowering.lower(dispatch.items)

@@ -12,6 +12,7 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import compare, const
 from tilec.loop.lower.code import Code
 from tilec.ops.reduce import REDUCTIONS
+from tilec.plan.split import group_states
 from tilec.tile import ir as tile
 from tilec.types import DType
 
@@ -238,20 +239,13 @@ class PickState(State):
 
 
 def make_states(reductions: list[tile.Reduce]) -> list[State]:
-    """The states that give all `reductions`: a `rest` shares its state with the `max` of the same values."""
+    """The states that give all `reductions`, in the order of `group_states`."""
     states: list[State] = []
-    taken: set[tile.Value] = set()
-    for rest in [r for r in reductions if r.op == "rest"]:
-        if rest in taken:
-            continue
-        group = [
-            r for r in reductions if r.op in ("rest", "max") and r.operand is rest.operand and r.axes == rest.axes
-        ]
-        taken |= set(group)
-        states.append(ShiftedState(group))
-    for reduction in reductions:
-        if reduction in taken:
-            continue
-        states.append(BestState(reduction) if REDUCTIONS[reduction.op].state == "best" else PlainState(reduction))
+    for group in group_states(reductions):
+        if any(reduction.op == "rest" for reduction in group):
+            states.append(ShiftedState(group))
+        elif REDUCTIONS[group[0].op].state == "best":
+            states.append(BestState(group[0]))
+        else:
+            states.append(PlainState(group[0]))
     return states
-

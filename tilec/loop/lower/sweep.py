@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, unsigned
+from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, subtract, unsigned
 from tilec.loop.lower.code import ZERO, atom_key
 from tilec.loop.lower.combine import combine
 from tilec.loop.lower.evaluate import Evaluator, Indices, aligned, zero_of
@@ -40,6 +40,8 @@ class RoundLowering:
         self.phase = phase
         self.mapping: Mapping = phase.mapping
         self.evaluator = evaluator
+        self.part: tuple[ir.Expr, ir.Expr] | None = None
+        """The elements from .. to that a workgroup of a split sweep takes, None for all."""
 
     def lower(self, item: Round) -> None:
         if item.fence:
@@ -47,8 +49,13 @@ class RoundLowering:
             self.frame.shared_is_read = False
         if self.mapping.resident:
             self._preload([each for each in self.phase.items if isinstance(each, Round)], item)
-        if item.wide:
-            self._wide(item)
+        states = self.sweep(item) if item.wide else []
+        if states:
+            combine(self.frame, states, self.mapping)
+        self.finish(item)
+
+    def finish(self, item: Round) -> None:
+        """The narrow work; what the round publishes can be read from now on."""
         if item.narrow:
             self._narrow(item.narrow)
         for sink in item.sinks:
@@ -94,7 +101,8 @@ class RoundLowering:
 
     # --- the sweep -------------------------------------------------------------------------------------------
 
-    def _wide(self, item: Round) -> None:
+    def sweep(self, item: Round) -> list[State]:
+        """The sweep itself; gives the lane's states, to be combined."""
         frame, code = self.frame, self.code
         sinks = item.wide
         states: dict[tile.Value, State] = {}
@@ -119,8 +127,7 @@ class RoundLowering:
             if rest:
                 self._hoist(rest, masks, common)
                 self._elements(item, rest, states, {sink: masks[sink] - common for sink in rest})
-        if ordered:
-            combine(frame, ordered, self.mapping)
+        return ordered
 
     def _hoist(self, sinks: list[Sink], masks: dict[Sink, set[Condition]], common: set[Condition]) -> None:
         """Computes before the loops what does not change in them."""
@@ -240,16 +247,18 @@ class RoundLowering:
         code, mapping = self.code, self.mapping
         stride = mapping.lanes * mapping.granule
         chunk = stride * mapping.unroll
-        extent = self.evaluator.extent(total)
         offset = code.let("offset", multiply(self.frame.lane, const(mapping.granule)))
-        done: ir.Expr = ZERO
-        is_short = total.constant is not None and total.constant < chunk
-        if not is_short:
+        first, end = self.part or (ZERO, self.evaluator.extent(total))
+        if self.part is None:
             rounds = self.evaluator.extent(apply("div", total, Extent.of(chunk)))
+        else:
+            rounds = divide(subtract(end, first), const(chunk))
+        done = first
+        if self.part is not None or total.constant is None or total.constant >= chunk:
             rounds = code.let("rounds", rounds)
             number = ir.Local("round", DType.I32)
             with code.block() as body:
-                start = code.let("start", add(multiply(number, const(chunk)), offset))
+                start = code.let("start", add(add(first, multiply(number, const(chunk))), offset))
                 elements = [
                     self._element(item, code.let("c", add(start, const(u * stride + part))), None)
                     for u in range(mapping.unroll)
@@ -259,10 +268,10 @@ class RoundLowering:
                 if total.constant is None or total.constant >= chunk * _ROUNDS_A_BLOCK:
                     self._settle(sinks, states, number)
             code.emit(ir.Loop(number, ZERO, rounds, const(1), tuple(body)))
-            done = code.let("done", multiply(rounds, const(chunk)))
-        if total.constant is not None and total.constant % chunk == 0:
+            done = code.let("done", add(first, multiply(rounds, const(chunk))))
+        if self.part is None and total.constant is not None and total.constant % chunk == 0:
             return
-        self._tail(item, total, extent, add(done, offset), sinks, states, masks)
+        self._tail(item, total, end, add(done, offset), sinks, states, masks)
 
     def _tail(self, item, total, extent, start, sinks, states, masks) -> None:
         """What is left, a granule at a time."""
