@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tilec.sema.builder import Access, Builder
 from tilec.tile import ir
-from tilec.types import ONE, Extent, Symbol
+from tilec.types import ONE, ZERO, Extent, Symbol
 
 
 def decide_access(builder: Builder) -> dict[str, str]:
@@ -28,19 +28,24 @@ def _covers(builder: Builder, store: Access, load: Access) -> bool:
     """Whether the store surely wrote, before the load, every element of the tensor that the load reads."""
     if not store.is_store or not store.is_whole or load.path[: len(store.path)] != store.path:
         return False
+    dims = builder.tensors[store.tensor].dims
     return all(
-        _contains(builder, outer, inner) for outer, inner in zip(store.axes, load.axes, strict=True)
+        _contains(builder, outer, inner, dim)
+        for outer, inner, dim in zip(store.axes, load.axes, dims, strict=True)
     )
 
 
 def _contains(
-    builder: Builder, outer: tuple[Extent, Extent | None], inner: tuple[Extent, Extent | None]
+    builder: Builder, outer: tuple[Extent, Extent | None], inner: tuple[Extent, Extent | None], dim: Extent
 ) -> bool:
+    """Whether what `inner` touches within an axis of extent `dim` lies in `outer`."""
     if outer == inner:
         return True
     outer_end = outer[0] + (ONE if outer[1] is None else outer[1])
     inner_end = inner[0] + (ONE if inner[1] is None else inner[1])
-    return builder.is_at_most(outer[0], inner[0]) and builder.is_at_most(inner_end, outer_end)
+    return any(builder.is_at_most(outer[0], low) for low in (inner[0], ZERO)) and any(
+        builder.is_at_most(high, outer_end) for high in (inner_end, dim)
+    )
 
 
 def given_dims(dims: Sequence[str], tensors: Sequence[ir.TensorParameter]) -> tuple[str, ...]:

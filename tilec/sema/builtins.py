@@ -312,6 +312,8 @@ def reduce(
     """A reduction of any kind over `axes`."""
     if operand.is_poison:
         return operand
+    if not axes:
+        return _of_scalar(builder, kind, operand, span, shown)
     match kind:
         case "mean":
             wide = pointwise(builder, "f32", [operand], span, shown)
@@ -335,6 +337,22 @@ def reduce(
         _refuse(builder, operand, shown, "`bool`" if kind in ("any", "all") else "numbers")
         return builder.poison(span)
     return _plain(builder, kind, builder.value(operand, signature.operands[0]), axes, span, keeps=keeps)
+
+
+def _of_scalar(builder: Builder, kind: str, operand: Item, span: Span, shown: str) -> Item:
+    """A reduction of one value over everything is that value."""
+    zero = Item(span, constant=constant_of(0))
+    match kind:
+        case "mean":
+            return pointwise(builder, "f32", [operand], span, shown)
+        case "var":
+            wide = pointwise(builder, "f32", [operand], span, shown)
+            return pointwise(builder, "sub", [wide, wide], span, shown)
+        case "any" | "all":
+            return pointwise(builder, "or", [operand, operand], span, shown)
+        case "argmax":
+            return pointwise(builder, "mul", [zero, pointwise(builder, "i32", [operand], span, shown)], span, shown)
+    return pointwise(builder, "add", [operand, zero], span, shown) if operand.dtype is DType.BOOL else operand
 
 
 def _plain(

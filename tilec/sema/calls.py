@@ -8,8 +8,8 @@ from tilec.diag import catalog
 from tilec.diag.report import Reporter, did_you_mean
 from tilec.sema import lookup
 from tilec.sema.effects import effects
-from tilec.sema.library import library
 from tilec.sema.gradients import check_gradient_call
+from tilec.sema.library import library
 from tilec.sema.lookup import Found
 from tilec.sema.program import FileScope
 from tilec.source import Span

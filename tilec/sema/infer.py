@@ -258,9 +258,10 @@ def _dim(builder: Builder, node: core.DimRead) -> Item:
 
 
 def _whole_tensor(builder: Builder, node: core.WholeTensor) -> Item:
-    if not node.is_subject:
-        subscripts = ", ".join(":" * len(builder.tensors[node.tensor].dims))
-        builder.faults.error(catalog.TENSOR_AS_VALUE, node.span, name=node.span.text, subscripts=subscripts)
+    if node.is_subject:
+        return Item(node.span)  # not poison: `extent` asks for the tensor itself
+    subscripts = ", ".join(":" * len(builder.tensors[node.tensor].dims))
+    builder.faults.error(catalog.TENSOR_AS_VALUE, node.span, name=node.span.text, subscripts=subscripts)
     return builder.poison(node.span)
 
 
