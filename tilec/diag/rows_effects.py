@@ -125,28 +125,6 @@ kernel k(A: tensor<f32>[M], n: i32) {
 }""",
 )
 
-GRADIENT_NOT_YET = Row(
-    "E0420",
-    message="`{name}` is not implemented yet",
-    label="gradients are a later step",
-    hint="write the gradient by hand: of `logsumexp(x) - pick(x, t)` it is `exp(x - logsumexp(x)) - f32(iota(1) == t)`",
-    explanation="""
-`grad(y, x)` and `stop_grad(x)` belong to the language, and this version does not have them yet. Until then the
-gradient is written by hand.""",
-    wrong="""
-kernel k(A: tensor<f32>[M]) {
-  let i = ctx.block.x * 256
-  let a = A[i :+ 256]
-  A[i :+ 256] = grad(square(a), a)
-}""",
-    right="""
-kernel k(A: tensor<f32>[M]) {
-  let i = ctx.block.x * 256
-  let a = A[i :+ 256]
-  A[i :+ 256] = 2.0 * a
-}""",
-)
-
 DEBUG_NOT_YET = Row(
     "E0421",
     message="`{name}` is not implemented yet",

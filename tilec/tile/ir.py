@@ -21,12 +21,14 @@ _numbers = count(1)
 class Value:
     """Base of all instructions. `type` is None only for `Store`. `name` is the source's name for it, if any.
 
-    `number` is unique in the process; treat instances as immutable once built.
+    `number` is unique in the process; treat instances as immutable once built. `is_derived`: made by differentiation, so
+    that the laws of derived code apply to it.
     """
 
     type: TileType
     span: Span
     name: str = field(default="", kw_only=True)
+    is_derived: bool = field(default=False, kw_only=True)
     number: int = field(default_factory=lambda: next(_numbers), init=False)
 
 
@@ -189,6 +191,24 @@ class Store(Value):
 
 
 @dataclass(slots=True, eq=False)
+class Gradient(Value):
+    """The derivative of the sum of `y`'s active elements with respect to `x`, of `x`'s type.
+
+    Its meaning is what `tile.passes.differentiate` makes of it: neither interpreter nor planner sees one.
+    """
+
+    y: Value
+    x: Value
+
+
+@dataclass(slots=True, eq=False)
+class Stop(Value):
+    """`operand`, through which no derivative passes. `differentiate` removes it."""
+
+    operand: Value
+
+
+@dataclass(slots=True, eq=False)
 class Result(Value):
     """Result number `index` of an If, For or While."""
 
@@ -243,7 +263,7 @@ class While(Value):
 
 Instruction: TypeAlias = (
     "Const | Scalar | Dim | BlockIndex | Argument | Iota | Pointwise | Reduce | ActiveCount | Pick | View | Broadcast"
-    " | Pad | Update | Load | Store | Result | If | For | While"
+    " | Pad | Update | Load | Store | Gradient | Stop | Result | If | For | While"
 )
 
 

@@ -161,6 +161,10 @@ class _Printer:
                 return f"pad {self.number(value.operand)} with {self.number(value.fill)}"
             case ir.Update():
                 return f"update {self.number(value.old)} with {self.number(value.new)}"
+            case ir.Gradient():
+                return f"gradient of {self.number(value.y)} by {self.number(value.x)}"
+            case ir.Stop():
+                return f"stop {self.number(value.operand)}"
         return type(value).__name__
 
     def expression(self, value: ir.Value) -> str:

@@ -50,8 +50,14 @@ class Rewriter:
         self.pinned: set[int] = set()
         """Numbers of the scalars that extents mention. They do not become constants: an extent that becomes a literal
         1 stretches all at once, and types that were made without stretching would be wrong."""
-        self.original: ir.Value | None = None
+        self._original: ir.Value | None = None
+
+    @property
+    def original(self) -> ir.Value:
         """The old kernel's instruction that the rule's argument comes from."""
+        if self._original is None:
+            raise InternalError("a rewrite", "no instruction is being rewritten")
+        return self._original
 
     # --- for rules ---------------------------------------------------------------------------------------------
 
@@ -100,7 +106,7 @@ class Rewriter:
         if self._enter is not None and isinstance(value, ir.If | ir.For | ir.While):
             self._enter(value)
         rebuilt = self._rebuilt(value)
-        self.original = value
+        self._original = value
         new = self._rule(self, rebuilt)
         if isinstance(new, Dropped):
             return
@@ -224,5 +230,7 @@ _OPERAND_FIELDS: dict[type, tuple[str, ...]] = {
     ir.Broadcast: ("operand",),
     ir.Pad: ("operand", "fill"),
     ir.Update: ("old", "new"),
+    ir.Gradient: ("y", "x"),
+    ir.Stop: ("operand",),
     ir.Result: ("producer",),
 }

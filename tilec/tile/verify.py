@@ -129,6 +129,10 @@ class _Verifier:
                 _rearrangement(value)
             case ir.Result():
                 _result(value)
+            case ir.Gradient():
+                _same(value.type, value.x.type, "a gradient's type")
+            case ir.Stop():
+                _same(value.type, value.operand.type, "its type")
             case ir.If() | ir.For() | ir.While():
                 pass
             case _:

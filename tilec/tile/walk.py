@@ -19,8 +19,10 @@ def operands_of(value: ir.Value) -> tuple[ir.Value, ...]:
             return (operand, fill)
         case ir.Update(old=old, new=new):
             return (old, new)
-        case ir.Reduce() | ir.ActiveCount() | ir.View() | ir.Broadcast():
+        case ir.Reduce() | ir.ActiveCount() | ir.View() | ir.Broadcast() | ir.Stop():
             return (value.operand,)
+        case ir.Gradient(y=y, x=x):
+            return (y, x)
         case ir.Load() | ir.Store():
             return _access_operands(value)
         case ir.Result(producer=producer):

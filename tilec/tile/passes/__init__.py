@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilec.tile import ir
+from tilec.tile.passes.differentiate import differentiate
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.passes.fold_constants import fold_constants
 from tilec.tile.passes.forward_stores import forward_stores
@@ -15,7 +16,7 @@ from tilec.tile.passes.split_logsumexp import split_logsumexp
 
 Pass = Callable[[ir.Kernel], ir.Kernel]
 
-NORMALISE: list[Pass] = [split_logsumexp]
+NORMALISE: list[Pass] = [differentiate, split_logsumexp]
 """What always runs first, before the interpreter too: they say what the program means."""
 
 PASSES: list[Pass] = [

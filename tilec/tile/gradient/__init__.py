@@ -1,0 +1,1 @@
+"""Reverse-mode derivatives of tile programs, written as sums of guarded products."""

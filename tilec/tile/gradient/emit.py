@@ -1,0 +1,208 @@
+"""From sums of guarded products to values, in the form that an expert would write: common factors once, what is one
+value a row computed once a row, no division per element where one per row does, one `where` a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from tilec.tile import ir
+from tilec.tile.gradient.ledger import Ledger
+from tilec.tile.gradient.polynomial import (
+    Powers,
+    Sum,
+    Term,
+    add,
+    common_powers,
+    divide,
+    invert_powers,
+    multiply_powers,
+)
+from tilec.tile.gradient.shapes import axes_of
+
+Signed = tuple[bool, ir.Value]
+"""Whether the value is to be negated, and the value."""
+
+
+def emit(ledger: Ledger, terms: Sum) -> ir.Value:
+    """The value of the sum; its shape broadcasts to the shape of what it is the derivative for."""
+    negative, value = _guarded(ledger, add(_guard_masked(ledger, term) for term in terms))
+    return ledger.make("neg", value) if negative else value
+
+
+# --- guards --------------------------------------------------------------------------------------------------
+
+
+def _guard_masked(ledger: Ledger, term: Term) -> Term:
+    """A factor that is exactly 0 where a mask lets nothing through stays so when the others are NaN there."""
+    others = [factor for factor, _ in term.powers if factor not in ledger.masked]
+    if all(isinstance(ledger.value(factor), ir.ActiveCount) for factor in others):
+        return term
+    zero = ledger.constant(0.0)
+    guards = {
+        (ledger.class_of(ledger.make("ne", ledger.value(factor), zero)), True)
+        for factor, _ in term.powers
+        if factor in ledger.masked
+    }
+    return replace(term, guards=term.guards | guards)
+
+
+def _guarded(ledger: Ledger, terms: Sum) -> Signed:
+    if not terms:
+        return False, ledger.constant(0.0)
+    conditions = {condition for term in terms for condition, _ in term.guards}
+    if not conditions:
+        return _factored(ledger, terms)
+    chosen = min(conditions, key=lambda condition: _rank(ledger, condition, terms))
+    sides: dict[bool, list[Term]] = {True: [], False: []}
+    rest: list[Term] = []
+    for term in terms:
+        for wanted, side in sides.items():
+            if (chosen, wanted) in term.guards:
+                side.append(replace(term, guards=term.guards - {(chosen, wanted)}))
+                break
+        else:
+            rest.append(term)
+    (then_negative, then), (else_negative, otherwise) = (_guarded(ledger, tuple(side)) for side in sides.values())
+    negative = then_negative if sides[True] else else_negative
+    if sides[True] and sides[False] and then_negative != else_negative:
+        negative = False
+        then = ledger.make("neg", then) if then_negative else then
+        otherwise = ledger.make("neg", otherwise) if else_negative else otherwise
+    masked = ledger.make("where", ledger.value(chosen), then, otherwise)
+    if not rest:
+        return negative, masked
+    return _sum(ledger, [_guarded(ledger, tuple(rest)), (negative, masked)])
+
+
+def _rank(ledger: Ledger, condition: int, terms: Sum) -> tuple[int, int, int]:
+    """The condition that most terms have comes first, then what is one value a row."""
+    count = sum(any(own == condition for own, _ in term.guards) for term in terms)
+    return -count, len(axes_of(ledger.value(condition).type)), condition
+
+
+# --- sums ----------------------------------------------------------------------------------------------------
+
+
+def _factored(ledger: Ledger, terms: Sum) -> Signed:
+    """The sum of unguarded terms: what several have in common is multiplied once."""
+    groups: list[Signed] = []
+    while len(terms) > 1:
+        chosen = _best_factor(ledger, terms)
+        if chosen is None:
+            break
+        factor, sign = chosen
+        shared = tuple(term for term in terms if dict(term.powers).get(factor, 0) * sign > 0)
+        terms = tuple(term for term in terms if term not in shared)
+        groups.append(_multiplied(ledger, shared))
+    groups += [_product(ledger, term) for term in terms]
+    return _sum(ledger, groups)
+
+
+def _best_factor(ledger: Ledger, terms: Sum) -> tuple[int, int] | None:
+    counts: dict[tuple[int, int], int] = {}
+    for term in terms:
+        for factor, power in term.powers:
+            key = (factor, 1 if power > 0 else -1)
+            counts[key] = counts.get(key, 0) + 1
+    several = [key for key, count in counts.items() if count > 1]
+    if not several:
+        return None
+    return min(several, key=lambda key: (-counts[key], -len(axes_of(ledger.value(key[0]).type)), key))
+
+
+def _multiplied(ledger: Ledger, terms: Sum) -> Signed:
+    """Terms with a common factor: that, times the sum of what is left of them."""
+    common = common_powers(terms)
+    left = [divide(term, common) for term in terms]
+    size = min(abs(term.coefficient) for term in left)
+    if all(abs(term.coefficient) == size for term in left):
+        left = [replace(term, coefficient=term.coefficient / size) for term in left]
+    else:
+        size = 1.0
+    negative, inner = _factored(ledger, tuple(left))
+    factor = ledger.class_of(inner)
+    if isinstance(inner, ir.Const):
+        return _product(ledger, Term(-size * inner.value if negative else size * inner.value, common))
+    powers = multiply_powers(common, ((factor, 1),))
+    return _product(ledger, Term(-size if negative else size, powers))
+
+
+def _sum(ledger: Ledger, parts: Sequence[Signed]) -> Signed:
+    """The sum of the parts, narrow ones first; a difference has the wide value on its left."""
+    by_axes: dict[frozenset[int], list[Signed]] = {}
+    for part in parts:
+        by_axes.setdefault(axes_of(part[1].type), []).append(part)
+    result: Signed | None = None
+    for axes in sorted(by_axes, key=lambda axes: (len(axes), sorted(axes))):
+        group = sorted(by_axes[axes], key=lambda part: part[0])  # what is added, then what is subtracted
+        total = group[0]
+        for part in group[1:]:
+            total = _pair(ledger, total, part)
+        result = total if result is None else _pair(ledger, total, result)
+    assert result is not None
+    return result
+
+
+def _pair(ledger: Ledger, left: Signed, right: Signed) -> Signed:
+    op = "add" if left[0] == right[0] else "sub"
+    return left[0], ledger.make(op, left[1], right[1])
+
+
+# --- products ------------------------------------------------------------------------------------------------
+
+
+def _product(ledger: Ledger, term: Term) -> Signed:
+    """The product: factors that are alike in shape first, narrow before wide, narrow divisions before wide products."""
+    negative = term.coefficient < 0
+    coefficient = abs(term.coefficient)
+    if not term.powers:
+        return negative, ledger.constant(coefficient)
+    above: dict[frozenset[int], list[ir.Value]] = {}
+    below: dict[frozenset[int], list[ir.Value]] = {}
+    for factor, power in _recomposed(ledger, term.powers):
+        value = ledger.value(factor)
+        side = above if power > 0 else below
+        side.setdefault(axes_of(value.type), []).extend([value] * abs(power))
+    result = None if coefficient == 1.0 else ledger.constant(coefficient)
+    for axes in sorted({*above, *below}, key=lambda axes: (len(axes), sorted(axes))):
+        if axes in above:
+            own = _all(ledger, above[axes])
+            result = own if result is None else ledger.make("mul", own, result)
+        if axes in below:
+            divisor = _all(ledger, below[axes])
+            result = ledger.make("div_f32", ledger.constant(1.0) if result is None else result, divisor)
+    assert result is not None
+    return negative, result
+
+
+def _all(ledger: Ledger, values: Sequence[ir.Value]) -> ir.Value:
+    result = values[0]
+    for value in values[1:]:
+        result = ledger.make("square", value) if value is result else ledger.make("mul", result, value)
+    return result
+
+
+def _recomposed(ledger: Ledger, powers: Powers) -> Iterable[tuple[int, int]]:
+    """The factors with products that the kernel computes anyway put back together."""
+    all_axes = frozenset().union(*(axes_of(ledger.value(factor).type) for factor, _ in powers))
+    found: Powers = ()
+    for product, number in sorted(ledger.products, key=lambda known: (-len(known[0]), known[1])):
+        while _contains(powers, product) and _is_worth_it(ledger, product, all_axes):
+            powers = multiply_powers(powers, invert_powers(product))
+            found = multiply_powers(found, ((number, 1),))
+    return (*powers, *found)
+
+
+def _contains(powers: Powers, product: Powers) -> bool:
+    own = dict(powers)
+    return all(
+        own.get(factor, 0) * power > 0 and abs(own[factor]) >= abs(power) for factor, power in product
+    )
+
+
+def _is_worth_it(ledger: Ledger, product: Powers, axes: frozenset[int]) -> bool:
+    """Not a wide value times a narrow one: the narrow one is better multiplied by what else is narrow."""
+    widths = {axes_of(ledger.value(factor).type) for factor, _ in product}
+    is_wide = axes in widths
+    return not is_wide or len(widths) == 1 or any(power < 0 for _, power in product)

@@ -1,0 +1,171 @@
+"""The derivative of one value with respect to another: adjoints are sent from each value to its operands."""
+
+from __future__ import annotations
+
+from tilec.ops import POINTWISE
+from tilec.tile import ir
+from tilec.tile.gradient.emit import emit
+from tilec.tile.gradient.ledger import Ledger
+from tilec.tile.gradient.polynomial import ONE, Sum, Term, add, common_powers, divide, multiply
+from tilec.tile.gradient.shapes import axes_of, bounds_at, bounds_within, stretched_axes
+from tilec.tile.gradient.sums import restrict, sum_over
+from tilec.tile.make import make_reduce
+from tilec.tile.walk import operands_of
+from tilec.types import TileType
+
+_MOST_TERMS = 6
+_MOST_FACTORS = 8
+
+
+def derivative(ledger: Ledger, y: ir.Value, x: ir.Value) -> ir.Value:
+    """The derivative of the sum of `y`'s active elements with respect to `x`, of `x`'s type, as a value of the ledger.
+
+    `y` and `x` are floats; `y` depends on `x` through instructions outside of loops and branches.
+    """
+    return Reverse(ledger, y, x).run()
+
+
+def differentiable_operands(value: ir.Value) -> tuple[ir.Value, ...]:
+    """The operands through which a derivative passes (it may be 0)."""
+    match value:
+        case ir.Pointwise(op=op, operands=operands):
+            columns = POINTWISE[op].derivative
+            return tuple(
+                operand
+                for operand, column in zip(operands, columns, strict=True)
+                if column is not None and operand.type.dtype.is_float
+            )
+        case ir.Reduce() if not value.type.dtype.is_float:
+            return ()
+        case ir.Pick(operand=operand):
+            return (operand,) if operand.type.dtype.is_float else ()
+        case ir.Load(fill=fill):
+            return (fill,) if fill is not None and fill.type.dtype.is_float else ()
+        case ir.Reduce() | ir.View() | ir.Broadcast() | ir.Pad() | ir.Update():
+            return tuple(operand for operand in operands_of(value) if operand.type.dtype.is_float)
+    return ()
+
+
+def dependents(y: ir.Value, x: ir.Value) -> list[ir.Value]:
+    """The values between `x` and `y`, both included, operands first. Empty if no derivative passes from `x` to `y`."""
+    depends: dict[int, bool] = {x.number: True}
+    order: list[ir.Value] = [x]
+    stack: list[tuple[ir.Value, bool]] = [(y, False)]
+    while stack:
+        value, is_ready = stack.pop()
+        if value.number in depends:
+            continue
+        operands = differentiable_operands(value)
+        if not is_ready:
+            stack.append((value, True))
+            stack += [(operand, False) for operand in operands if operand.number not in depends]
+            continue
+        depends[value.number] = any(depends[operand.number] for operand in operands)
+        if depends[value.number]:
+            order.append(value)
+    return order if depends[y.number] else []
+
+
+class Reverse:
+    """One backward sweep. The adjoint of a value has a shape that broadcasts to its, and is right on its active lanes;
+    what it is elsewhere does not matter."""
+
+    def __init__(self, ledger: Ledger, y: ir.Value, x: ir.Value) -> None:
+        self.ledger = ledger
+        self._x, self._y = x, y
+        self._order = dependents(y, x)
+        self._dependent = {value.number for value in self._order}
+        self._adjoints: dict[int, list[Term]] = {y.number: list(ONE)}
+
+    def run(self) -> ir.Value:
+        from tilec.tile.gradient.rules import send_adjoint
+
+        for value in reversed(self._order):
+            terms = add(self._adjoints.pop(value.number, ()))
+            if value is self._x:
+                return restrict(self.ledger, emit(self.ledger, terms), value)
+            if terms:
+                send_adjoint(self, value, terms)
+        raise AssertionError("x is first in the order")
+
+    def wants(self, operand: ir.Value) -> bool:
+        """Whether the operand depends on `x`."""
+        return operand.number in self._dependent
+
+    def give(self, operand: ir.Value, terms: Sum) -> None:
+        """Adds terms of the operand's own shape to its adjoint."""
+        if self.wants(operand):
+            self._adjoints.setdefault(operand.number, []).extend(terms)
+
+    def send(self, value: ir.Value, operand: ir.Value, terms: Sum) -> None:
+        """Adds terms of the shape of `value` to the adjoint of an operand that broadcasts to it."""
+        if not self.wants(operand) or not terms:
+            return
+        axes = stretched_axes(operand.type, value.type)
+        if self._is_partial(value, operand, axes):
+            terms = self._padded(value, axes, terms)
+        elif axes:
+            terms = sum_over(self.ledger, terms, value, axes, keeps_axes=operand.type.rank > 0)
+        self.give(operand, terms)
+
+    def _is_partial(self, value: ir.Value, operand: ir.Value, axes: frozenset[int]) -> bool:
+        """Whether the operand has active lanes that the value does not have."""
+        return any(
+            not bounds_at(value.type, axis) <= bounds_within(operand.type, axis, value.type)
+            for axis in range(-operand.type.rank, 0)
+            if axis not in axes
+        )
+
+    def _padded(self, value: ir.Value, axes: frozenset[int], terms: Sum) -> Sum:
+        """The terms with exactly 0 where `value` is not active, summed over the axes."""
+        ledger = self.ledger
+        tile = restrict(ledger, emit(ledger, terms), value)
+        if axes:
+            positions = tuple(sorted(axis + value.type.rank for axis in axes))
+            tile = ledger.add(make_reduce("sum", tile, positions, ledger.span))
+        whole = TileType(tile.type.dtype, tile.type.shape)
+        padded = ledger.add(ir.Pad(whole, ledger.span, tile, ledger.constant(0.0)))
+        number = ledger.class_of(padded)
+        ledger.masked.add(number)
+        return (Term(powers=((number, 1),)),)
+
+    # --- products ------------------------------------------------------------------------------------------------
+
+    def times(self, terms: Sum, factor: Sum) -> Sum:
+        """An adjoint times a derivative. An adjoint of several terms becomes one value before it is multiplied by what
+        varies as it does, lest a difference in it be multiplied out; a product with an exponential stays open, since
+        its sum may be known."""
+        ledger = self.ledger
+        axes = frozenset().union(*(ledger.axes(term) for term in terms))
+        is_open = all(self._keeps_open(term, axes) for term in factor)
+        degree = max((term.degree for term in terms), default=0)
+        if len(terms) > _MOST_TERMS or degree > _MOST_FACTORS or (len(terms) > 1 and not is_open):
+            terms = self.frozen(terms)
+        return multiply(terms, factor)
+
+    def _keeps_open(self, term: Term, axes: frozenset[int]) -> bool:
+        for factor, _ in term.powers:
+            value = self.ledger.value(factor)
+            is_exponential = isinstance(value, ir.Pointwise) and value.op == "exp"
+            if not is_exponential and axes_of(value.type) >= axes and axes:
+                return False
+        return True
+
+    def frozen(self, terms: Sum) -> Sum:
+        """The terms under the same guards as one value each, their common narrow factors left outside."""
+        ledger = self.ledger
+        groups: dict[frozenset, list[Term]] = {}
+        for term in terms:
+            groups.setdefault(term.guards, []).append(Term(term.coefficient, term.powers))
+        done: list[Term] = []
+        for guards, group in groups.items():
+            axes = frozenset().union(*(ledger.axes(term) for term in group))
+            common = tuple(
+                (factor, power)
+                for factor, power in common_powers(tuple(group))
+                if axes_of(ledger.value(factor).type) < axes
+            )
+            value = emit(ledger, add(divide(term, common) for term in group))
+            done += multiply((Term(1.0, common, guards),), (ledger.term(value),))
+        return add(done)
+
