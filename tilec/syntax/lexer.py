@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
@@ -84,4 +85,9 @@ def tokenize(source: Source, start: int = 0, end: int | None = None) -> list[Tok
     """The tokens of a part of a source. Every character outside comments and blanks is in one: none is refused."""
     stop = len(source.text) if end is None else end
     lexer = cast(Lexer, parser().parser.lexer)
-    return list(LexerThread.from_text(lexer, TextSlice(source.text, start, stop)).lex(None))
+    tokens = list(LexerThread.from_text(lexer, TextSlice(source.text, start, stop)).lex(None))
+    for position, (token, following) in enumerate(pairwise(tokens)):
+        # `var(x)` is the variance: a declaration has a name after the keyword, never a bracket.
+        if token.type == "VAR" and following.type == "LPAR":
+            tokens[position] = token.update(type="NAME")
+    return tokens
