@@ -221,3 +221,26 @@ def test_functions_that_double_are_stopped_quickly():
 def test_constants_that_double_are_evaluated_once():
     text = "".join(f"const c{i} = c{i + 1} + c{i + 1}\n" for i in range(20)) + "const c20 = 1\n"
     np.testing.assert_array_equal(run(text + "kernel k(A: tensor<i32>[1]) {\n  A[0] = c0\n}", {})["A"], [2**20])
+
+
+def test_typed_parameters_name_dims():
+    text = """
+fn centred(x: tile<f32>[R, C], const half: f32 = 0.5) = (x - rowsum(x) / C) * half + f32(R)
+fn rows(T: tensor<f32>[R, C]) = f32(R * 10 + C)
+kernel k(A: tensor<f32>[M, V], B: tensor<f32>[M, V]) {
+  B[:, :] = centred(A[:, :]) + rows(A)
+}"""
+    expected = (X - X.mean(1, keepdims=True)) * 0.5 + 4 + 43
+    np.testing.assert_allclose(run(text, {"A": X})["B"], expected, rtol=1e-6)
+    assert codes(text.replace("centred(A[:, :])", "centred(A[0, :])")) == ["E0334"]
+    assert codes(text.replace("centred(A[:, :])", "centred(A[:, :], A[0, 0])")) == ["E0324"]
+
+
+def test_recursion_shows_the_cycle():
+    text = """
+fn f(x, n) = g(x) + n
+fn g(x) = f(x, 1.0)
+kernel k(A: tensor<f32>[M]) {
+  A[:] = g(A[:])
+}"""
+    assert codes(text) == ["E0213"]

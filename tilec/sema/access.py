@@ -8,25 +8,41 @@ from tilec.sema.builder import Access, Builder
 from tilec.tile import ir
 from tilec.types import ONE, ZERO, Extent, Symbol
 
+CANDIDATES = 16
+"""Stores that a read is compared with, beside those of the very same span: all of them would take quadratic time."""
+
 
 def decide_access(builder: Builder) -> dict[str, str]:
     """"out" for a tensor that is written, and every read of which is surely stored before by the same block; "inout"
     for others that are written. Tensors that are only read are left out."""
     result: dict[str, str] = {}
-    for tensor in dict.fromkeys(access.tensor for access in builder.accesses if access.is_store):
-        accesses = [access for access in builder.accesses if access.tensor == tensor]
-        is_defined = all(
-            any(_covers(builder, store, access) for store in accesses[:position])
-            for position, access in enumerate(accesses)
-            if not access.is_store
-        )
-        result[tensor] = "out" if is_defined else "inout"
+    accesses: dict[str, list[Access]] = {}
+    for access in builder.accesses:
+        accesses.setdefault(access.tensor, []).append(access)
+    for tensor, own in accesses.items():
+        if any(access.is_store for access in own):
+            result[tensor] = "out" if _is_defined(builder, own) else "inout"
     return result
+
+
+def _is_defined(builder: Builder, accesses: Sequence[Access]) -> bool:
+    """Whether every read of a tensor is of what this block stored before."""
+    stores: dict[object, list[Access]] = {}
+    for access in accesses:
+        if access.is_store:
+            if access.is_whole:
+                stores.setdefault(access.axes, []).append(access)
+            continue
+        same = stores.get(access.axes, ())
+        recent = [store for group in list(stores.values())[-CANDIDATES:] for store in group[-CANDIDATES:]]
+        if not any(_covers(builder, store, access) for store in (*same, *recent)):
+            return False
+    return True
 
 
 def _covers(builder: Builder, store: Access, load: Access) -> bool:
     """Whether the store surely wrote, before the load, every element of the tensor that the load reads."""
-    if not store.is_store or not store.is_whole or load.path[: len(store.path)] != store.path:
+    if load.path[: len(store.path)] != store.path:
         return False
     dims = builder.tensors[store.tensor].dims
     return all(

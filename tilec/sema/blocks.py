@@ -84,10 +84,11 @@ def _in_cells(builder: Builder, spans: Sequence[tuple[Extent, Extent | None]], a
     (step,) = steps
     if not builder.is_nonnegative(step - ONE):
         return False
-    return any(
-        all(builder.is_at_most(base, low) and builder.is_at_most(high, base + step) for low, high in windows)
-        for base in dict.fromkeys(low for low, _ in windows)
-    )
+    base = windows[0][0]
+    for low, _ in windows:
+        if builder.is_at_most(low, base):
+            base = low
+    return all(builder.is_at_most(base, low) and builder.is_at_most(high, base + step) for low, high in windows)
 
 
 def _is_common(extent: Extent) -> bool:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from tilec.diag import catalog
-from tilec.ops import REDUCTIONS, TypeRuleError, apply_rule
+from tilec.ops import TypeRuleError, apply_rule
 from tilec.sema import core
 from tilec.sema.builder import Builder
 from tilec.sema.constants import Constant, constant_of
 from tilec.sema.elementwise import broadcast, meet_pending, pointwise, report_mismatch
 from tilec.sema.gradients import infer_gradient, infer_stop
-from tilec.sema.items import Item, Pending, bare_shape, is_of_dims, join, show_type
-from tilec.sema.lookup import COLUMN_REDUCTIONS, ROW_REDUCTIONS, WHOLE_REDUCTIONS
-from tilec.sema.memory import view
+from tilec.sema.items import Item, Pending, bare_shape, is_of_dims, join
+from tilec.sema.reductions import axis_of, constant_index, infer_reduction, refuse, refuse_rank
 from tilec.source import Span
 from tilec.tile import ir
-from tilec.tile.make import reduced_type
 from tilec.types import ONE, ZERO, DType, Extent, TileType, apply, broadcast_activity
 
 
@@ -42,33 +40,7 @@ def infer_builtin(builder: Builder, node: core.Builtin) -> Item:
             return _pad(builder, operands, node.span)
         case "pick":
             return _pick(builder, operands, node.span)
-    return _reduction(builder, node, operands[0])
-
-
-def constant_index(builder: Builder, item: Item, what: str) -> int | None:
-    """A constant integer, such as an axis; None after a diagnostic."""
-    if not item.is_known:
-        return None
-    if item.constant is None or item.constant.dtype is not DType.I32:
-        builder.faults.error(catalog.NOT_CONSTANT, item.span, what=what)
-        return None
-    return int(item.constant.value)
-
-
-def _axis_of(builder: Builder, item: Item, operand: Item, what: str) -> int | None:
-    """An axis of the operand; None after a diagnostic."""
-    axis = constant_index(builder, item, what)
-    if axis is None or not operand.is_known:
-        return None
-    rank = len(operand.shape)
-    if 0 <= axis < rank:
-        return axis
-    axes = " and ".join(map(str, range(rank))) if rank > 1 else "0 alone" if rank else "none"
-    hint = f"axes count from 0: the last one is {rank - 1}" if axis < 0 and rank else None
-    builder.faults.error(
-        catalog.AXIS_RANGE, item.span, hint=hint, axis=axis, shape=bare_shape(operand.shape), axes=axes
-    )
-    return None
+    return infer_reduction(builder, node, operands[0])
 
 
 # --- positions
@@ -139,23 +111,37 @@ def length(builder: Builder, item: Item) -> Extent | None:
     return extent if is_of_dims(extent) or builder.is_nonnegative(extent) else apply("max", extent, ZERO)
 
 
+def _subject(builder: Builder, node: core.Node) -> Item:
+    """What `extent` asks about: a value, or a tensor by its name."""
+    if isinstance(node, core.WholeTensor):
+        tensor = builder.tensors[node.tensor]
+        return Item(node.span, ir.Argument(TileType(tensor.dtype.compute, tensor.dims), node.span))
+    return builder.items[node]
+
+
+def infer_dimension(builder: Builder, node: core.Dimension) -> Item:
+    """The extent that a parameter's type names; poison where the ranks differ, which the type's check reports."""
+    subject = _subject(builder, node.operand)
+    if not subject.is_known or len(subject.shape) != node.rank:
+        return builder.poison(node.span)
+    return _extent_item(builder, subject.shape[node.axis], node.span)
+
+
 def _extent(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
-    source = node.operands[0]
-    if isinstance(source, core.WholeTensor):
-        tensor = builder.tensors[source.tensor]
-        shown = Item(source.span, ir.Argument(TileType(tensor.dtype.compute, tensor.dims), source.span))
-    else:
-        shown = operands[0]
-    axis = _axis_of(builder, operands[1], shown, "the axis of `extent`")
+    shown = _subject(builder, node.operands[0])
+    axis = axis_of(builder, operands[1], shown, "the axis of `extent`")
     if axis is None:
         return builder.poison(node.span)
-    extent = shown.shape[axis]
+    return _extent_item(builder, shown.shape[axis], node.span)
+
+
+def _extent_item(builder: Builder, extent: Extent, span: Span) -> Item:
     if extent.constant is not None:
         constant = Constant(extent.constant, DType.I32, True)
-        return Item(node.span, constant=constant, extent=extent, is_weak=True)
+        return Item(span, constant=constant, extent=extent, is_weak=True)
     if is_of_dims(extent):
-        return Item(node.span, extent=extent, is_weak=True)
-    return Item(node.span, builder.extent_value(extent, node.span), extent=extent)
+        return Item(span, extent=extent, is_weak=True)
+    return Item(span, builder.extent_value(extent, span), extent=extent)
 
 
 def _onehot(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
@@ -164,7 +150,7 @@ def _onehot(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
     if extent is None or not target.is_known:
         return builder.poison(node.span)
     if target.dtype not in (DType.I32, DType.U32):
-        _refuse(builder, target, "onehot", "integers")
+        refuse(builder, target, "onehot", "integers")
         return builder.poison(node.span)
     if target.shape and not target.shape[-1].is_one:
         hint = f"give it an axis of extent 1 at the end: `{target.span.text}[..., new]`"
@@ -191,7 +177,7 @@ def _pad(builder: Builder, operands: list[Item], span: Span) -> Item:
     try:
         signature = apply_rule("where", [builder.operand(item) for item in (mask, tile, fill)])
     except TypeRuleError:
-        _refuse(builder, fill, "pad", f"`{tile.dtype}`, as its tile is")
+        refuse(builder, fill, "pad", f"`{tile.dtype}`, as its tile is")
         return builder.poison(span)
     shape = broadcast(builder, operands, span, "pad")
     if shape is None:
@@ -208,10 +194,10 @@ def _pick(builder: Builder, operands: list[Item], span: Span) -> Item:
             meet_pending(builder, [index, leading], DType.I32, span)
         return Item(span, pending=Pending(frozenset(), (), tile.dtype)) if builder.is_trial else builder.poison(span)
     if index.dtype not in (DType.I32, DType.U32):
-        _refuse(builder, index, "pick", "an integer index")
+        refuse(builder, index, "pick", "an integer index")
         return builder.poison(span)
     if not tile.shape:
-        _refuse_rank(builder, tile, "pick", "a tile of at least one axis")
+        refuse_rank(builder, tile, "pick", "a tile of at least one axis")
         return builder.poison(span)
     column = builder.value(index, DType.I32)
     if not index.shape:
@@ -275,121 +261,3 @@ def infer_tile_subscript(builder: Builder, node: core.TileSubscript) -> Item:
     active = tuple(frozenset() if axis is None else value.type.active[axis] for axis in axes_of)
     result = ir.View(TileType(value.type.dtype, shape, active), node.span, value, axes_of)
     return Item(node.span, builder.emit(result), is_weak=item.is_weak)
-
-
-# --- reductions
-
-
-def _reduction(builder: Builder, node: core.Builtin, operand: Item) -> Item:
-    name, span = node.function, node.span
-    if operand.pending is not None:
-        return Item(span, pending=Pending(frozenset(), (), DType.F32))
-    if not operand.shape and name not in WHOLE_REDUCTIONS:
-        least = "two axes" if name in COLUMN_REDUCTIONS else "a tile of at least one axis"
-        _refuse_rank(builder, operand, name, least)
-        return builder.poison(span)
-    keeps, axes = True, (len(operand.shape) - 1,)
-    if node.axis is not None:
-        axis = _axis_of(builder, builder.items[node.axis], operand, f"the axis of `{name}`")
-        if axis is None:
-            return builder.poison(span)
-        axes = (axis,)
-    elif name in COLUMN_REDUCTIONS:
-        axes = (0,)
-    elif name in WHOLE_REDUCTIONS:
-        keeps, axes = False, tuple(range(len(operand.shape)))
-    if name in COLUMN_REDUCTIONS and len(operand.shape) < 2:
-        hint = f"`{name}` goes over rows; `{name.replace('col', 'row')}` reduces the only axis"
-        _refuse_rank(builder, operand, name, "at least two axes", hint)
-        return builder.poison(span)
-    kind = {**ROW_REDUCTIONS, **COLUMN_REDUCTIONS, **WHOLE_REDUCTIONS, "logsumexp": "logsumexp"}[name]
-    return reduce(builder, kind, operand, axes, span, keeps=keeps, shown=name)
-
-
-def reduce(
-    builder: Builder, kind: str, operand: Item, axes: tuple[int, ...], span: Span, *, keeps: bool, shown: str
-) -> Item:
-    """A reduction of any kind over `axes`."""
-    if operand.is_poison:
-        return operand
-    if not axes:
-        return _of_scalar(builder, kind, operand, span, shown)
-    match kind:
-        case "mean":
-            wide = pointwise(builder, "f32", [operand], span, shown)
-            return _mean(builder, wide, axes, span, keeps=keeps, shown=shown)
-        case "var":
-            wide = pointwise(builder, "f32", [operand], span, shown)
-            mean = _mean(builder, wide, axes, span, keeps=True, shown=shown)
-            centred = pointwise(builder, "sub", [wide, mean], span, shown)
-            squared = pointwise(builder, "square", [centred], span, shown)
-            return _mean(builder, squared, axes, span, keeps=keeps, shown=shown)
-        case "logsumexp":
-            if operand.dtype is DType.U32:
-                _refuse(builder, operand, shown, "`f32`")
-                return builder.poison(span)
-            value = builder.value(operand, DType.F32)
-            parts = [_plain(builder, op, value, axes, span, keeps=keeps) for op in ("max", "rest")]
-            return pointwise(builder, "lse_add", parts, span, shown)
-    try:
-        signature = apply_rule(REDUCTIONS[kind].rule, [builder.operand(operand)])
-    except TypeRuleError:
-        _refuse(builder, operand, shown, "`bool`" if kind in ("any", "all") else "numbers")
-        return builder.poison(span)
-    return _plain(builder, kind, builder.value(operand, signature.operands[0]), axes, span, keeps=keeps)
-
-
-def _of_scalar(builder: Builder, kind: str, operand: Item, span: Span, shown: str) -> Item:
-    """A reduction of one value over everything is that value."""
-    zero = Item(span, constant=constant_of(0))
-    match kind:
-        case "mean":
-            return pointwise(builder, "f32", [operand], span, shown)
-        case "var":
-            wide = pointwise(builder, "f32", [operand], span, shown)
-            return pointwise(builder, "sub", [wide, wide], span, shown)
-        case "any" | "all":
-            return pointwise(builder, "or", [operand, operand], span, shown)
-        case "argmax":
-            return pointwise(builder, "mul", [zero, pointwise(builder, "i32", [operand], span, shown)], span, shown)
-    return pointwise(builder, "add", [operand, zero], span, shown) if operand.dtype is DType.BOOL else operand
-
-
-def _plain(
-    builder: Builder, kind: str, value: ir.Value, axes: tuple[int, ...], span: Span, *, keeps: bool
-) -> Item:
-    result = apply_rule(REDUCTIONS[kind].rule, [builder.operand(Item(span, value))]).result
-    type_ = reduced_type(value.type, axes, keeps_axes=keeps).with_dtype(result)
-    return builder.item(builder.emit(ir.Reduce(type_, span, kind, value, axes, keeps)), span)
-
-
-def _mean(
-    builder: Builder, operand: Item, axes: tuple[int, ...], span: Span, *, keeps: bool, shown: str
-) -> Item:
-    """The sum over the number of active lanes: NaN where there is none."""
-    if operand.is_poison:
-        return operand
-    value = builder.value(operand)
-    total = _plain(builder, "sum", value, axes, span, keeps=keeps)
-    count = builder.emit(
-        ir.ActiveCount(reduced_type(value.type, axes, keeps_axes=keeps), span, value, axes, keeps)
-    )
-    return pointwise(builder, "div_f32", [total, Item(span, count)], span, shown)
-
-
-def _refuse(builder: Builder, item: Item, operation: str, expected: str) -> None:
-    hint = f"compare it: `{item.span.text} != 0`" if expected == "`bool`" else None
-    found = item.dtype if not item.shape else show_type(item).strip("`")
-    builder.faults.error(
-        catalog.DTYPE_MISMATCH, item.span, hint=hint, operation=operation, expected=expected, found=found
-    )
-
-
-def _refuse_rank(builder: Builder, item: Item, operation: str, expected: str, hint: str | None = None) -> None:
-    builder.faults.error(
-        catalog.RANK_MISMATCH, item.span, hint=hint, operation=operation, expected=expected,
-        shape=bare_shape(item.shape), rank=len(item.shape),
-    )  # fmt: skip
-
-
-__all__ = ["block_index", "constant_index", "infer_builtin", "infer_tile_subscript", "length", "reduce", "view"]

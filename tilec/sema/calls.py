@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CallGraph:
-    """Who calls whom, among the functions of one file."""
+    """Who calls whom, among the functions of a program's files."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.reporter = reporter
@@ -30,6 +30,9 @@ class CallGraph:
     def enter(self, function: ast.Function) -> None:
         self.current = function
         self.edges[function] = []
+
+    def leave(self) -> None:
+        self.current = None
 
     def add(self, callee: ast.Function, span: Span) -> None:
         if self.current is not None:

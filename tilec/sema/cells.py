@@ -207,12 +207,13 @@ def check_type(builder: Builder, node: core.Typed) -> Item:
     from tilec.sema.builtins import length
 
     item = builder.items[node.operand]
-    shape: list = []
-    for dim in node.dims or ():
-        extent = length(builder, builder.items[dim])
-        if extent is None:
-            return builder.poison(node.span)
-        shape.append(extent)
+    dims = [builder.items[dim] for dim in node.dims or ()]
+    extents = [length(builder, dim) for dim in dims]
+    if any(extent is None for extent in extents):
+        if item.is_known and len(item.shape) != len(dims):
+            _refuse_type(builder, node, item)
+        return builder.poison(node.span)
+    shape = [extent for extent in extents if extent is not None]
     wanted = tuple(shape)
     if item.pending is not None and node.dims is not None:
         return meet_pending(builder, [item, shaped(wanted, node.span)], node.dtype, node.span)
@@ -225,12 +226,21 @@ def check_type(builder: Builder, node: core.Typed) -> Item:
         if node.dims is not None:
             value = fit(builder, builder.value(item, node.dtype), wanted, node.span)
     if value is None:
-        _refuse_type(builder, node, item, wanted)
+        _refuse_type(builder, node, item)
         return builder.poison(node.span)
     if value.type.shape != wanted:
         active = broadcast_activity(wanted, [value.type])
         value = builder.emit(ir.Broadcast(TileType(node.dtype, wanted, active), node.span, value))
     return builder.item(value, node.span)
+
+
+def check_fixed(builder: Builder, node: core.Fixed) -> Item:
+    """The argument of a `const` parameter of a function."""
+    item = builder.items[node.operand]
+    if item.is_known and item.constant is None:
+        builder.faults.error(catalog.NOT_CONSTANT, node.span, what=f"the argument for `const {node.subject}`")
+        return builder.poison(node.span)
+    return item
 
 
 def _scalar(builder: Builder, item: Item, node: core.Typed) -> Item:
@@ -241,8 +251,8 @@ def _scalar(builder: Builder, item: Item, node: core.Typed) -> Item:
     return builder.item(builder.value(item, node.dtype), node.span)
 
 
-def _refuse_type(builder: Builder, node: core.Typed, item: Item, shape: Shape) -> None:
-    expected = f"`tile<{node.dtype}>[{', '.join(map(str, shape))}]`" if node.dims is not None else f"`{node.dtype}`"
+def _refuse_type(builder: Builder, node: core.Typed, item: Item) -> None:
+    expected = f"`{node.shown}`"
     found = show_type(item)
     hint = None
     if item.shape and node.dims is None:

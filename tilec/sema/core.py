@@ -94,13 +94,32 @@ class Builtin(Node):
 
 @dataclass(slots=True, eq=False)
 class Typed(Node):
-    """`operand` checked against a declared type. `subject` is the name declared; `function` is set for an argument."""
+    """`operand` checked against a declared type, `shown` in the source. `subject` is the name declared; `function` is
+    set for an argument."""
 
     operand: Node
     dtype: DType
     dims: tuple[Node, ...] | None
     subject: str
+    shown: str
     function: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Dimension(Node):
+    """The extent of a value's axis, for the name that a declared type of `rank` dims gives it."""
+
+    operand: Node
+    axis: int
+    rank: int
+
+
+@dataclass(slots=True, eq=False)
+class Fixed(Node):
+    """`operand` as the argument of a `const` parameter of a function, `subject`: it must be known."""
+
+    operand: Node
+    subject: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from tilec.diag import catalog
 from tilec.sema import core, lookup
 from tilec.sema.constants import OPERATORS, PREDECLARED, evaluate_const
-from tilec.sema.context import Binding, Context, Loop, TensorName, TooLargeError
+from tilec.sema.context import Binding, Context, TensorName, TooLargeError
 from tilec.sema.effects import walk_statements
 from tilec.sema.faults import Faults
+from tilec.sema.flow import flags_set_by, for_loop, guarded, jump, while_loop
 from tilec.sema.inline import Inliner
 from tilec.sema.program import KernelSignature
 from tilec.source import Span
@@ -112,39 +113,10 @@ class Expander:
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
                 return
             rest = statements[position + 1 :]
-            flags = self.flags_set_by(statement) if rest else []
+            flags = flags_set_by(self, statement) if rest else []
             if flags:
-                self.guarded(statement.span, flags, rest)
+                guarded(self, statement.span, flags, rest)
                 return
-
-    def guarded(self, span: Span, flags: list[core.Cell], rest: Sequence[ast.Statement]) -> None:
-        """The statements that follow one that may have jumped."""
-        span = self.at(span)
-        condition = self.none_of(span, flags)
-        block = core.Block()
-        previous = self.inside(block)
-        self.statements(rest)
-        self.outside(previous)
-        self.emit(core.Branch(span, condition, block, core.Block(), "flag"))
-
-    def none_of(self, span: Span, flags: list[core.Cell]) -> core.Node:
-        jumped = self.emit(core.CellRead(span, flags[0]))
-        for flag in flags[1:]:
-            other = self.emit(core.CellRead(span, flag))
-            jumped = self.emit(core.Elementwise(span, "or", (jumped, other), "||"))
-        return self.emit(core.Elementwise(span, "not", (jumped,), "!"))
-
-    def flags_set_by(self, statement: ast.Statement) -> list[core.Cell]:
-        """The flags by which a statement may leave the block that it stands in."""
-        breaks, continues, returns = _jumps((statement,))
-        flags: list[core.Cell | None] = []
-        if self.context.loops:
-            loop = self.context.loops[-1]
-            flags.append(loop.broke if breaks or returns else None)
-            flags.append(loop.continued if continues else None)
-        elif returns:
-            flags.append(self.context.returned)
-        return [flag for flag in flags if flag is not None]
 
     def statement(self, node: ast.Statement) -> None:
         span = self.at(node.span)
@@ -160,17 +132,17 @@ class Expander:
             case ast.If():
                 self.branch(node)
             case ast.While():
-                self.while_loop(node)
+                while_loop(self, node)
             case ast.For():
-                self.for_loop(node)
+                for_loop(self, node)
             case ast.Break() | ast.Continue() | ast.Return():
-                self.jump(node, span)
+                jump(self, node, span)
             case ast.Require():
                 condition = self.expression(node.condition)
                 self.emit(core.Requires(span, condition, node.message.value))
 
     def definition(self, node: ast.Let | ast.Var) -> core.Node:
-        value = self.typed(self.expression(node.value), node.type, node.name.name, node.value.span)
+        value = self.typed(self.expression(node.value), node.type, node.name.name, self.at(node.value.span))
         if not value.name and not isinstance(value, core.Literal):
             value.name = node.name.name
         return value
@@ -182,11 +154,11 @@ class Expander:
         self.context.frames[-1].setdefault(node.name.name, cell)
 
     def typed(
-        self, value: core.Node, type_: ast.TypeExpr | None, subject: str, place: Span, function: str = ""
+        self, value: core.Node, type_: ast.TypeExpr | None, subject: str, span: Span, function: str = ""
     ) -> core.Node:
         if type_ is None or not type_.elements:
             return value
-        element, span = type_.elements[0], self.at(place)
+        element = type_.elements[0]
         dtype = DTYPES.get(element.name)
         if dtype is None:
             known = "`f32`, `i32`, `u32`, `bool`"
@@ -199,7 +171,7 @@ class Expander:
             )  # fmt: skip
             return self.poison(span)
         dims = None if type_.kind == "scalar" else tuple(self.expression(dim) for dim in type_.dims or ())
-        return self.emit(core.Typed(span, value, dtype, dims, subject, function))
+        return self.emit(core.Typed(span, value, dtype, dims, subject, type_.span.text, function))
 
     def assign(self, node: ast.Assign) -> None:
         span = self.at(node.span)
@@ -233,71 +205,6 @@ class Expander:
         then = self.nested(node.then)
         otherwise = self.nested(node.otherwise or ())
         self.emit(core.Branch(self.at(node.span), condition, then, otherwise))
-
-    def jump(self, node: ast.Break | ast.Continue | ast.Return, span: Span) -> None:
-        loops = self.context.loops
-        match node:
-            case ast.Continue():
-                flags = [loops[-1].continued] if loops else []
-            case ast.Break():
-                flags = [loops[-1].broke] if loops else []
-            case _:
-                flags = [self.context.returned, *(loop.broke for loop in loops)]
-        for flag in flags:
-            if flag is not None:
-                self.write(span, flag, self.emit(core.Literal(span, True)))
-
-    def for_loop(self, node: ast.For) -> None:
-        span = self.at(node.span)
-        arguments = node.iterable.arguments if isinstance(node.iterable, ast.Call) else ()
-        is_range = isinstance(node.iterable, ast.Call) and node.iterable.function == "range"
-        if not is_range or not 2 <= len(arguments) <= 3 or any(argument.name for argument in arguments):
-            if is_range:
-                problem = "takes its arguments by position" if any(a.name for a in arguments) else (
-                    f"takes a start, a stop and perhaps a step, and {len(arguments)} "
-                    f"{'is' if len(arguments) == 1 else 'are'} given"
-                )  # fmt: skip
-                self.faults.error(catalog.RANGE_MISUSE, self.at(node.iterable.span), problem=problem)
-            self.nested(node.body, {node.name.name: self.poison(span)})
-            return
-        bounds = [self.expression(argument.value) for argument in arguments]
-        index = core.LoopIndex(self.at(node.name.span), name=node.name.name)
-        breaks, continues, returns = _jumps(node.body)
-        loop = Loop(self.flag(span, "broke") if breaks or returns else None, None)
-        body = core.Block()
-        previous = self.inside(body)
-        self.loop_body(node.body, loop, continues, span, {node.name.name: index})
-        self.outside(previous)
-        step = bounds[2] if len(bounds) == 3 else None
-        self.emit(core.ForLoop(span, index, bounds[0], bounds[1], step, body, loop.broke))
-
-    def while_loop(self, node: ast.While) -> None:
-        span = self.at(node.span)
-        breaks, continues, returns = _jumps(node.body)
-        loop = Loop(self.flag(span, "broke") if breaks or returns else None, None)
-        test = core.Block()
-        previous = self.inside(test)
-        condition = self.expression(node.condition)
-        if loop.broke is not None:
-            going = self.none_of(span, [loop.broke])
-            condition = self.emit(core.Elementwise(self.at(node.condition.span), "and", (condition, going), "&&"))
-        self.outside(previous)
-        body = core.Block()
-        previous = self.inside(body)
-        self.loop_body(node.body, loop, continues, span, {})
-        self.outside(previous)
-        self.emit(core.WhileLoop(self.at(node.condition.span), test, condition, body))
-
-    def loop_body(
-        self, body: Sequence[ast.Statement], loop: Loop, continues: bool, span: Span, names: dict[str, Binding]
-    ) -> None:
-        if continues:
-            loop.continued = self.flag(span, "continued")
-        self.context.loops.append(loop)
-        self.context.frames += [names, {}]
-        self.statements(body)
-        del self.context.frames[-2:]
-        self.context.loops.pop()
 
     # --- expressions
 
@@ -357,7 +264,7 @@ class Expander:
             literal = self.emit(core.Literal(span, constant.value, "" if constant.is_weak else str(constant.dtype)))
             if constant.is_weak or isinstance(constant.value, bool | float):
                 return literal
-            return self.emit(core.Typed(span, literal, constant.dtype, None, node.name))
+            return self.emit(core.Typed(span, literal, constant.dtype, None, node.name, str(constant.dtype)))
         if node.name in PREDECLARED:
             return self.emit(core.Literal(span, PREDECLARED[node.name]))
         return self.poison(span)
@@ -417,22 +324,3 @@ def _is_block(node: ast.Attribute) -> bool:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(name="ctx"), name="block"), name="x" | "y" | "z"):
             return True
     return False
-
-
-def _jumps(statements: Sequence[ast.Statement]) -> tuple[bool, bool, bool]:
-    """Whether the statements may break or continue the loop around them, or return."""
-    breaks = continues = returns = False
-    for statement in statements:
-        match statement:
-            case ast.Break():
-                breaks = True
-            case ast.Continue():
-                continues = True
-            case ast.Return():
-                returns = True
-            case ast.If():
-                inner = _jumps((*statement.then, *(statement.otherwise or ())))
-                breaks, continues, returns = breaks or inner[0], continues or inner[1], returns or inner[2]
-            case ast.For() | ast.While():
-                returns = returns or _jumps(statement.body)[2]
-    return breaks, continues, returns

@@ -12,8 +12,8 @@ from tilec.sema.access import decide_access, given_dims
 from tilec.sema.attributes import Attributes, read_attributes
 from tilec.sema.blocks import check_blocks
 from tilec.sema.builder import Builder, Scalar
-from tilec.sema.builtins import block_index, infer_builtin, infer_tile_subscript
-from tilec.sema.cells import assign, check_type, declare, declare_out, finish_out, read_cell
+from tilec.sema.builtins import block_index, infer_builtin, infer_dimension, infer_tile_subscript
+from tilec.sema.cells import assign, check_fixed, check_type, declare, declare_out, finish_out, read_cell
 from tilec.sema.constants import Constant, adapt, constant_of
 from tilec.sema.context import TooLargeError
 from tilec.sema.control import infer_branch, infer_for, infer_while
@@ -275,6 +275,8 @@ _VALUES = {
     core.Elementwise: infer_elementwise,
     core.Builtin: infer_builtin,
     core.Typed: check_type,
+    core.Dimension: infer_dimension,
+    core.Fixed: check_fixed,
     core.TensorRead: infer_read,
     core.WholeTensor: _whole_tensor,
     core.TileSubscript: infer_tile_subscript,

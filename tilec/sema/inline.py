@@ -112,9 +112,7 @@ class Inliner:
         targets: dict[str, core.Place | core.Cell],
     ) -> dict[str, Binding] | None:
         """What each parameter stands for, evaluated in the order of the call. None after a fault."""
-        expander = self.expander
         binding = lookup.bind_call(found.function, node.arguments)
-        types = {parameter.name.name: parameter.type for parameter in found.function.parameters}
         assigned = effects(found).assigned
         bindings: dict[str, Binding] = {}
         is_whole = not (binding.missing or binding.unknown or binding.twice)
@@ -126,10 +124,7 @@ class Inliner:
                 else:
                     targets[name] = target
                 continue
-            argument = self._argument(value, name, found)
-            if isinstance(argument, core.Node):
-                argument = expander.typed(argument, types[name], name, value.span, found.function.name.name)
-            bindings[name] = argument
+            bindings[name] = self._argument(value, name, found)
         return bindings if is_whole else None
 
     def _target(self, value: ast.Expr) -> core.Place | core.Cell | None:
@@ -167,7 +162,8 @@ class Inliner:
     ) -> Context:
         """Makes the function's body the context, its parameters bound; gives the context that was.
 
-        Defaults are evaluated in the function's own file.
+        Defaults and types are evaluated in the function's own file. A dim that a type names is what it is in the
+        first argument that has it.
         """
         expander = self.expander
         span: Span = expander.at(node.span)
@@ -180,15 +176,44 @@ class Inliner:
             raise TooLargeError
         outer = expander.context
         expander.context = Context(found.scope, span, [{}], functions=(*outer.functions, found.function))
+        places = {name: value.span for name, value in lookup.bind_call(found.function, node.arguments).values.items()}
         for parameter in found.function.parameters:
             name = parameter.name.name
-            if parameter.default is not None and name not in bindings and name not in targets:
-                value = expander.expression(parameter.default)
-                bindings[name] = expander.typed(
-                    value, parameter.type, name, parameter.default.span, found.function.name.name
-                )
+            if name in targets:
+                continue
+            place = outer_span(places[name], outer) if name in places else span
+            if name not in bindings and parameter.default is not None:
+                bindings[name] = expander.expression(parameter.default)
+            self._name_dims(parameter, bindings[name], place)
+            if isinstance(bindings[name], core.Node):
+                if parameter.is_const:
+                    bindings[name] = expander.emit(core.Fixed(place, bindings[name], name))
+                function = found.function.name.name
+                bindings[name] = expander.typed(bindings[name], parameter.type, name, place, function)
         expander.context.frames[0].update(bindings)
         return outer
+
+    def _name_dims(self, parameter: ast.Parameter, argument: Binding, place: Span) -> None:
+        """Binds the symbols that the parameter's type has for dims, where they are new."""
+        expander = self.expander
+        for axis, dim in enumerate(parameter.type.dims or () if parameter.type is not None else ()):
+            if not isinstance(dim, ast.Name) or expander.find(dim.name) is not None:
+                continue
+            if lookup.find_constant(expander.context.scope, dim.name) is not None:
+                continue
+            if isinstance(argument, TensorName):
+                subject = expander.emit(core.WholeTensor(place, argument.tensor, True))
+            else:
+                assert isinstance(argument, core.Node)
+                subject = argument
+            rank = len(parameter.type.dims or ()) if parameter.type is not None else 0
+            extent = expander.emit(core.Dimension(place, subject, axis, rank))
+            expander.context.frames[0][dim.name] = extent
+
+
+def outer_span(span: Span, context: Context) -> Span:
+    """A place in the caller, reached as the caller was."""
+    return span if context.via is None else span.through(context.via)
 
 
 def needs_old_value(nodes: list[core.Node], cell: core.Cell) -> bool:

@@ -15,9 +15,9 @@ from tilec.source import Span
 from tilec.syntax import ast
 
 
-def check_names(scope: FileScope, reporter: Reporter) -> None:
-    """Reports what is wrong with the names in a file's kernels and functions."""
-    graph = calls.CallGraph(reporter)
+def check_names(scope: FileScope, reporter: Reporter, graph: calls.CallGraph) -> None:
+    """Reports what is wrong with the names in a file's kernels and functions, and adds its calls to the graph."""
+    graph.leave()
     for kernel in scope.kernels.values():
         checker = _Checker(scope, reporter, graph)
         checker.check_kernel(kernel)
@@ -26,7 +26,6 @@ def check_names(scope: FileScope, reporter: Reporter) -> None:
             for function in functions:
                 graph.enter(function)
                 _Checker(scope, reporter, graph).check_function(function)
-    graph.report_cycles()
 
 
 @dataclass(slots=True)
@@ -69,7 +68,7 @@ class _Checker:
             for dim in parameter.type.dims or () if parameter.type is not None else ():
                 for name in _names_in(dim):
                     if lookup.find_constant(self.scope, name.name) is None:
-                        frame.names.setdefault(name.name, Local("dim", name.span, True))
+                        frame.names.setdefault(name.name, Local("dim", name.span))
         self.frames.append(frame)
         for attribute in kernel.attributes:
             for argument in attribute.arguments:
@@ -87,6 +86,9 @@ class _Checker:
             if name.name in frame.names:
                 self.duplicate("parameter", name, frame.names[name.name].span)
             frame.names.setdefault(name.name, Local("parameter", name.span))
+            for dim in parameter.type.dims or () if parameter.type is not None else ():
+                if isinstance(dim, ast.Name) and lookup.find_constant(self.scope, dim.name) is None:
+                    frame.names.setdefault(dim.name, Local("dim", dim.span))
         self.frames.append(_Frame())
         for parameter in function.parameters:
             if parameter.default is not None:
@@ -99,7 +101,10 @@ class _Checker:
         frame = self.frames.pop()
         for parameter in parameters:
             name = parameter.name.name
-            if not frame.names[name].is_used and not name.startswith("_"):
+            dims = parameter.type.dims or () if parameter.type is not None else ()
+            names = [name, *(dim.name for dim in dims if isinstance(dim, ast.Name))]
+            is_used = any(frame.names[each].is_used for each in names if each in frame.names)
+            if not is_used and not name.startswith("_"):
                 self.reporter.warning(catalog.UNUSED_PARAMETER, parameter.name.span, name=name)
 
     # --- statements

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.sema import lookup
+from tilec.sema.calls import CallGraph
 from tilec.sema.library import library
 from tilec.sema.names import check_names
 from tilec.sema.program import FileScope, Program
@@ -34,8 +35,10 @@ def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
         source = loader.read(path, str(program), None)
     scope = loader.load(source, path, 0) if source is not None else FileScope(Source(str(program), ""))
     result = Program(scope, list(loader.scopes.values()) or [scope])
+    graph = CallGraph(reporter)
     for file in result.files:
-        check_names(file, reporter)
+        check_names(file, reporter, graph)
+    graph.report_cycles()
     for kernel in scope.kernels.values():
         signature = read_signature(kernel, scope, reporter)
         result.kernels[signature.name] = signature
