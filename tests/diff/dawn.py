@@ -41,7 +41,7 @@ class DawnDevice(Device):
         self.limits = dict(twin.limits)
         self.lock = threading.RLock()
         self._numbers = iter(range(1, 1 << 60))
-        self._known: dict[tuple[str, str, tuple[BindingKind, ...]], Pipeline] = {}
+        self._known: dict[tuple[str, str, tuple[BindingKind | None, ...]], Pipeline] = {}
         reading, writing = os.pipe()
         command = ["node", str(_SERVER), twin.name.partition(" ")[0], str(writing)]
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=(writing,))
@@ -101,7 +101,7 @@ class DawnDevice(Device):
     def synchronize(self) -> None:
         self.read(self.create_buffer(4), 4)
 
-    def compute_pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingKind]) -> Pipeline:
+    def compute_pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingKind | None]) -> Pipeline:
         key = (wgsl, entry, tuple(bindings))
         if key not in self._known:
             number = next(self._numbers)
@@ -109,15 +109,18 @@ class DawnDevice(Device):
             self._known[key] = Pipeline(number, None, tuple(bindings), entry, number)
         return self._known[key]
 
-    def run(self, launches: Sequence[Launch]) -> None:
+    def run(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = ()) -> None:
         with self.lock:
             kept: list[Buffer] = []
             described = []
             for launch in launches:
                 if 0 in launch.groups:
                     continue
-                numbers = []
+                numbers: list[int | None] = []
                 for argument in launch.arguments:
+                    if argument is None:
+                        numbers.append(None)
+                        continue
                     buffer = argument
                     if not isinstance(buffer, Buffer):
                         buffer = self.create_buffer(len(argument), uniform=True)
@@ -125,7 +128,7 @@ class DawnDevice(Device):
                         kept.append(buffer)
                     numbers.append(buffer.handle.number)
                 described.append({"pipeline": launch.pipeline.handle, "buffers": numbers, "groups": launch.groups})
-            self.ask({"do": "run", "launches": described})
+            self.ask({"do": "run", "launches": described, "cleared": [buffer.handle.number for buffer in cleared]})
 
 
 @functools.cache

@@ -67,7 +67,7 @@ const requests = {
       return { error: errors.map((found) => `wgsl:${found.lineNum}:${found.linePos}: ${found.message}`).join('\n') };
     }
     const group = device.createBindGroupLayout({
-      entries: bindings.map((kind, binding) => ({
+      entries: present(bindings.map((kind, binding) => kind && {
         binding, visibility: GPUShaderStage.COMPUTE, buffer: { type: KINDS[kind] },
       })),
     });
@@ -75,11 +75,12 @@ const requests = {
     const pipeline = device.createComputePipeline({ layout, compute: { module, entryPoint: entry } });
     objects.set(id, { pipeline, group });
   },
-  run({ launches }) {
+  run({ launches, cleared }) {
     const encoder = device.createCommandEncoder();
+    for (const id of cleared) encoder.clearBuffer(objects.get(id));
     const pass = encoder.beginComputePass();
     for (const { pipeline, buffers, groups } of launches) {
-      const entries = buffers.map((id, binding) => ({ binding, resource: { buffer: objects.get(id) } }));
+      const entries = present(buffers.map((id, binding) => id && { binding, resource: { buffer: objects.get(id) } }));
       pass.setPipeline(objects.get(pipeline).pipeline);
       pass.setBindGroup(0, device.createBindGroup({ layout: objects.get(pipeline).group, entries }));
       pass.dispatchWorkgroups(...groups);
@@ -88,6 +89,11 @@ const requests = {
     device.queue.submit([encoder.finish()]);
   },
 };
+
+// A dispatch leaves out the bindings that only others of its module have.
+function present(entries) {
+  return entries.filter((entry) => entry !== null);
+}
 
 function answer({ bytes, ...words }) {
   const whole = [Buffer.from(JSON.stringify({ ...words, payload: bytes?.length ?? 0 }) + '\n')];
