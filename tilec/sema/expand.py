@@ -50,13 +50,17 @@ class Expander:
     # --- nodes and names
 
     def emit(self, node: core.Node) -> core.Node:
+        self.count_one(node.span)
+        self.block.nodes.append(node)
+        return node
+
+    def count_one(self, span: Span) -> None:
+        """Counts a node or a call (a function may give what it got). Raises TooLargeError after reporting."""
         self.count += 1
         if self.count > NODE_LIMIT:
             name = self.signature.name
-            self.faults.error(catalog.EXPANSION_TOO_LARGE, node.span, name=name, limit=f"{NODE_LIMIT:,}")
+            self.faults.error(catalog.EXPANSION_TOO_LARGE, span, name=name, limit=f"{NODE_LIMIT:,}")
             raise TooLargeError
-        self.block.nodes.append(node)
-        return node
 
     def at(self, span: Span) -> Span:
         return span if self.context.via is None else span.through(self.context.via)

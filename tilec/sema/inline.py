@@ -75,6 +75,7 @@ class Inliner:
         """The body at the place of the call; gives the value of an expression function (poison of a statement)."""
         expander = self.expander
         span = expander.at(node.span)
+        expander.count_one(span)
         if found.function in expander.context.functions:  # recursion, which was reported
             return expander.poison(span)
         targets: dict[str, core.Place | core.Cell] = {}

@@ -78,9 +78,7 @@ def _weakened(extent: Extent, atom: Atom, ranges: Ranges) -> Iterator[tuple[Exte
     if atom.function == "mod":
         yield (_replaced(extent, atom, ZERO, Extent.of(divisor - 1)),)
         return
-    bounded = _divided(extent, atom, first, divisor)
-    if bounded is not None:
-        yield (bounded,)
+    yield (_divided(extent, atom, first, divisor),)
 
 
 def _factors(extent: Extent, atom: Atom) -> list[int] | None:
@@ -115,19 +113,24 @@ def _replaced(extent: Extent, atom: Atom, low: Extent, high: Extent) -> Extent:
     return total
 
 
-def _divided(extent: Extent, atom: Apply, dividend: Extent, divisor: int) -> Extent | None:
-    """`a/c - (c-1)/c <= div(a, c) <= a/c <= ceildiv(a, c) <= a/c + (c-1)/c`, for a lone term `factor * atom`."""
-    factor = next((f for monomial, f in extent.terms if monomial == (atom,)), None)
-    if factor is None or sum(atom in monomial for monomial, _ in extent.terms) != 1:
-        return None
-    rest = extent - Extent.of(atom) * factor
-    share, is_exact = abs(factor) // divisor, abs(factor) % divisor == 0
-    if atom.function == "div":
-        if factor < 0:
-            return rest - dividend * (share if is_exact else share + 1)
-        return rest + (dividend - (divisor - 1)) * share if is_exact else rest
-    if atom.function == "ceildiv":
+def _divided(extent: Extent, atom: Apply, dividend: Extent, divisor: int) -> Extent:
+    """`a/c - (c-1)/c <= div(a, c) <= a/c <= ceildiv(a, c) <= a/c + (c-1)/c`, in every term that holds the atom."""
+    total = ZERO
+    for monomial, factor in extent.terms:
+        if atom not in monomial:
+            total = total + Extent(((monomial, factor),))
+            continue
+        others = Extent(((tuple(other for other in monomial if other != atom), 1),))
+        share, is_exact = abs(factor) // divisor, abs(factor) % divisor == 0
+        slack = divisor - 1
         if factor > 0:
-            return rest + dividend * share
-        return rest - (dividend + (divisor - 1)) * share if is_exact else rest + dividend * factor
-    return None
+            if atom.function == "div":
+                bound = (dividend - slack) * share if is_exact else ZERO
+            else:
+                bound = dividend * share
+        elif atom.function == "div":
+            bound = dividend * -(share if is_exact else share + 1)
+        else:
+            bound = (dividend + slack) * -share if is_exact else dividend * factor
+        total = total + bound * others
+    return total

@@ -1,0 +1,74 @@
+"""Proofs are sound: whatever is claimed holds for every value that is tried."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilec.sema.proofs import is_nonnegative, largest, least
+from tilec.types import Extent, Opaque, Symbol, apply
+
+V, M = Symbol("V", "dim"), Symbol("M", "dim")
+N = Symbol("n", "scalar", nonnegative=False)
+I, J = Opaque(1, None), Opaque(2, None, nonnegative=True)
+ATOMS = [V, M, N, I, J]
+RANGES = {I: (Extent.of(-2), Extent.of(N) + 3), J: (Extent.of(0), Extent.of(V) - 1)}
+
+
+def leaves() -> st.SearchStrategy[Extent]:
+    return st.sampled_from(ATOMS).map(Extent.of) | st.integers(-9, 9).map(Extent.of)
+
+
+def grown(inner: st.SearchStrategy[Extent]) -> st.SearchStrategy[Extent]:
+    two = st.tuples(inner, inner)
+    return st.one_of(
+        two.map(lambda pair: pair[0] + pair[1]),
+        two.map(lambda pair: pair[0] - pair[1]),
+        st.tuples(inner, st.integers(-4, 4)).map(lambda pair: pair[0] * pair[1]),
+        st.tuples(st.sampled_from(["min", "max"]), two).map(lambda drawn: apply(drawn[0], *drawn[1])),
+        st.tuples(st.sampled_from(["div", "ceildiv", "mod"]), inner, st.integers(1, 5)).map(
+            lambda drawn: apply(drawn[0], drawn[1], Extent.of(drawn[2]))
+        ),
+    )
+
+
+EXTENTS = st.recursive(leaves(), grown, max_leaves=8)
+
+
+def value(extent: Extent, known: dict) -> int:
+    result = extent.substitute(lambda atom: Extent.of(known[atom]) if atom in known else None).constant
+    assert result is not None
+    return result
+
+
+@settings(max_examples=300, deadline=None)
+@given(EXTENTS, st.data())
+def test_proofs_hold(extent: Extent, data: st.DataObject):
+    claims = [(extent, is_nonnegative(extent, RANGES)), (-extent, is_nonnegative(-extent, RANGES))]
+    low, high = least(extent, RANGES), largest(extent, RANGES)
+    for _ in range(20):
+        known = {V: data.draw(st.integers(0, 12)), M: data.draw(st.integers(0, 12)), N: data.draw(st.integers(-9, 9))}
+        if known[V] < 1 or known[N] + 3 < -2:
+            continue  # a loop that makes no round
+        known[I] = data.draw(st.integers(-2, known[N] + 3))
+        known[J] = data.draw(st.integers(0, known[V] - 1))
+        for claimed, is_proved in claims:
+            assert not is_proved or value(claimed, known) >= 0
+        assert value(low, known) <= value(extent, known) <= value(high, known)
+
+
+def test_what_the_language_needs_is_proved():
+    v, m, i = Extent.of(V), Extent.of(M), Extent.of(J)
+    half = apply("div", v, Extent.of(2))
+    for extent in (
+        v - half - half,
+        v - i - 1,
+        m - apply("min", m, v),
+        apply("max", m, v) - m,
+        apply("ceildiv", v, Extent.of(8)) * 8 - v,
+        Extent.of(7) - apply("mod", v, Extent.of(8)),
+        v * m - half * m,
+    ):
+        assert is_nonnegative(extent, RANGES), str(extent)
+    for extent in (v - m, v - 1, half * 2 - v, Extent.of(N)):
+        assert not is_nonnegative(extent, RANGES), str(extent)
