@@ -78,8 +78,8 @@ def sigmoid_focal(given: Inputs) -> Outputs:
     wrong = np.where(y, -x, x)
     gate = activation.sigmoid(wrong)
     terms = np.where(y, alpha, 1 - alpha) * gate**gamma * activation.softplus(wrong)
-    of_power = POW + gamma * bounds.of("sigmoid") + 8 * U * gamma * np.abs(np.log2(gate))
-    of_terms = np.sum(terms * (of_power + bounds.of("softplus") + 4 * U), axis=1, keepdims=True)
+    of_power = POW + gamma * bounds.sigmoid(wrong) + 8 * U * gamma * np.abs(np.log2(gate))
+    of_terms = np.sum(terms * (of_power + bounds.softplus(wrong) + 4 * U), axis=1, keepdims=True)
     return {"Loss": (terms.sum(axis=1, keepdims=True), bounds.row_sum(terms) + of_terms)}
 
 
@@ -202,7 +202,7 @@ def dpo(given: Inputs) -> Outputs:
     margin = -beta * (good - bad - ref)
     of_margin = beta * (of_good + of_bad) + 4 * U * beta * (np.abs(good) + np.abs(bad) + np.abs(ref))
     loss = activation.softplus(margin)
-    return {"Loss": (loss, propagated(activation.softplus, (margin, of_margin)) + bounds.of("softplus") * loss)}
+    return {"Loss": (loss, propagated(activation.softplus, (margin, of_margin)) + bounds.softplus(margin) * loss)}
 
 
 def tversky(given: Inputs) -> Outputs:
@@ -210,13 +210,14 @@ def tversky(given: Inputs) -> Outputs:
     alpha, beta, smooth = given["alpha"], given["beta"], given["smooth"]
     p, plane = activation.sigmoid(x), (2, 3)
     both, missed, extra = (p * y).sum(plane), ((1 - p) * y).sum(plane), (p * (1 - y)).sum(plane)
-    part = SUM + bounds.of("sigmoid") + 2 * U
+    gate = np.max(bounds.sigmoid(x), axis=plane, initial=0.0)
+    part = SUM + gate + 2 * U
 
     def ratio(b: np.ndarray, m: np.ndarray, e: np.ndarray) -> np.ndarray:
         return 1 - (b + smooth) / (b + alpha * e + beta * m + smooth)
 
     # 1 - p rounds at the size of 1
-    of_missed = part * missed + (U + bounds.of("sigmoid")) * y.sum(plane)
+    of_missed = part * missed + (U + gate) * y.sum(plane)
     error = propagated(ratio, (both, part * both), (missed, of_missed), (extra, part * extra)) + DIVIDE + 6 * U
     return {"Loss": (ratio(both, missed, extra), error)}
 

@@ -257,7 +257,7 @@ def smooth_rows(given: Inputs) -> Outputs:
 def packed_swiglu(given: Inputs) -> Outputs:
     a, b = np.split(exact(given["X"]), 2, axis=1)
     y = activation.silu(a) * b
-    return {"Y": (y, np.abs(y) * (bounds.of("sigmoid") + 2 * U))}
+    return {"Y": (y, np.abs(y) * (bounds.sigmoid(a) + 2 * U))}
 
 
 def rotary(given: Inputs) -> Outputs:

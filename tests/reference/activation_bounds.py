@@ -11,9 +11,7 @@ import numpy as np
 
 from tests.reference import activation as twins
 from tests.reference import bounds
-from tests.reference.bounds import DIVIDE, EXPM1, U
-
-SIGMOID = bounds.of("sigmoid")
+from tests.reference.bounds import DIVIDE, EXPM1, FLUSH, U
 
 
 def roundings(twin: Callable[..., np.ndarray], units: float) -> Callable[..., np.ndarray]:
@@ -27,6 +25,11 @@ def roundings(twin: Callable[..., np.ndarray], units: float) -> Callable[..., np
 
 def _finite(x: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(x), x, 0.0)
+
+
+def _flushed(x: np.ndarray) -> np.ndarray:
+    """Of a product of x and a gate that is flushed: the gates here vanish before x is -200."""
+    return FLUSH * np.clip(np.abs(x), 1.0, 200.0)
 
 
 def elu(x: np.ndarray, alpha: float = 1.0) -> np.ndarray:
@@ -50,7 +53,7 @@ def gelu(x: np.ndarray) -> np.ndarray:
     size = np.minimum(np.abs(x), 15.0)
     tail = np.abs(twins.gelu(-size)) / np.maximum(size, 1e-300)
     relative = 8 * U + size**2 * U + bounds.exp_relative(size**2 / 2)
-    return np.abs(x) * (tail * relative) + 2 * U * np.abs(twins.gelu(x))
+    return np.abs(x) * (tail * relative) + 2 * U * np.abs(twins.gelu(x)) + _flushed(x)
 
 
 def gelu_tanh(x: np.ndarray) -> np.ndarray:
@@ -59,13 +62,13 @@ def gelu_tanh(x: np.ndarray) -> np.ndarray:
     c = np.clip(x, -15.0, 15.0)
     argument = 1.5957691216057308 * (c + 0.044715 * c**3)
     rest = np.exp(-np.logaddexp(0.0, argument))
-    relative = 7 * U * np.abs(argument) * rest + SIGMOID + U
-    return relative * np.abs(twins.gelu_tanh(x))
+    relative = 7 * U * np.abs(argument) * rest + bounds.sigmoid(argument) + U
+    return relative * np.abs(twins.gelu_tanh(x)) + _flushed(x)
 
 
 def silu(x: np.ndarray) -> np.ndarray:
     x = _finite(x)
-    return (SIGMOID + U) * np.abs(twins.silu(x))
+    return (bounds.sigmoid(x) + U) * np.abs(twins.silu(x)) + _flushed(x)
 
 
 def mish(x: np.ndarray) -> np.ndarray:
@@ -73,14 +76,14 @@ def mish(x: np.ndarray) -> np.ndarray:
     x = _finite(x)
     n = np.expm1(2 * np.logaddexp(0.0, np.clip(x, -200.0, 20.0)))
     relative = (2 * bounds.exp_relative(np.clip(x, -200.0, 20.0)) + 2 * U) * 2 / (n + 2) + 2 * U + DIVIDE
-    return relative * np.abs(twins.mish(x))
+    return relative * np.abs(twins.mish(x)) + 2 * _flushed(x)
 
 
 def tanhshrink(x: np.ndarray) -> np.ndarray:
     """Up to 1 a polynomial of 12 roundings; beyond, `(a - 1) + 2 sigmoid(-2 a)`."""
     size = np.abs(_finite(x))
     gate = 2 * twins.sigmoid(-2 * size)
-    far = U * np.abs(size - 1) + gate * (SIGMOID + U)
+    far = U * np.abs(size - 1) + gate * (bounds.sigmoid(-2 * size) + U)
     value = np.abs(twins.tanhshrink(_finite(x)))
     return np.where(size <= 1, 12 * U * value, far + U * value)
 
@@ -102,14 +105,16 @@ def softshrink(x: np.ndarray, bound: float = 0.5) -> np.ndarray:
 
 
 def logsigmoid(x: np.ndarray) -> np.ndarray:
-    return bounds.of("softplus") * np.abs(twins.logsigmoid(_finite(x)))
+    x = _finite(x)
+    return bounds.softplus(-x) * np.abs(twins.logsigmoid(x))
 
 
 def softplus(x: np.ndarray, beta: float = 1.0) -> np.ndarray:
     scaled = _finite(beta * x)
     of_product = U * np.abs(scaled) * twins.sigmoid(scaled)
-    return of_product / beta + (bounds.of("softplus") + DIVIDE) * twins.softplus(_finite(x), beta)
+    return of_product / beta + (bounds.softplus(scaled) + DIVIDE) * twins.softplus(_finite(x), beta)
 
 
 def glu(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (SIGMOID + U) * np.abs(_finite(twins.glu(a, b)))
+    b = _finite(b)
+    return (bounds.sigmoid(b) + U) * np.abs(_finite(twins.glu(a, b))) + FLUSH * np.abs(a)

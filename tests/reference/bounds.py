@@ -16,9 +16,30 @@ U = 2.0**-24
 SUM = 1e-6
 
 
+# A device may flush a subnormal to 0, an operand or a result.
+FLUSH = 2.0**-126
+
+
 def of(operation: str) -> float:
-    """The relative error that an operation's row states."""
+    """The relative error that an operation's row states, where it does not grow with the operand."""
     return POINTWISE[operation].bound.ulps * 2 * U
+
+
+def growing(operation: str, operand: np.ndarray) -> np.ndarray:
+    """The relative error that a row states where it grows with the operand's size."""
+    row = POINTWISE[operation].bound
+    assert row.growth_of == "abs(x)"
+    return (row.ulps + row.growth * np.abs(operand)) * 2 * U
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """Of `sigmoid(x)`, relative; for positive x its exponential counts as little as it weighs."""
+    return growing("sigmoid", np.minimum(x, 0.0))
+
+
+def softplus(x: np.ndarray) -> np.ndarray:
+    """Of `softplus(x)`, relative; likewise."""
+    return growing("softplus", np.minimum(x, 0.0))
 
 
 DIVIDE, ROOT, RECIPROCAL_ROOT = of("div_f32"), of("sqrt"), of("rsqrt")
@@ -27,8 +48,7 @@ LOG1P, EXPM1 = of("log1p"), of("expm1")
 
 def exp_relative(argument: np.ndarray) -> np.ndarray:
     """3 + 2 |x| ulp."""
-    row = POINTWISE["exp"].bound
-    return (row.ulps + row.growth * np.abs(argument)) * 2 * U
+    return growing("exp", argument)
 
 
 def log_absolute(value: np.ndarray) -> np.ndarray:

@@ -9,14 +9,12 @@ import ml_dtypes
 import numpy as np
 
 import tilec
+from tests.reference.bounds import FLUSH
 
 # The interpreter, and the software devices that the tests' set-up installs
 EXECUTIONS = ("numpy", "llvmpipe", "swiftshader")
 
 DTYPES: dict[str, Any] = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
-
-# A device may flush a subnormal f32 to 0, or lose one at its last step
-SMALLEST_NORMAL = 2.0**-126
 
 
 @cache
@@ -48,7 +46,7 @@ def assert_within(got: np.ndarray, expected: np.ndarray, bound: np.ndarray | flo
     if got.dtype.kind in "biu":
         np.testing.assert_array_equal(exact(got), expected, err_msg=what)
         return
-    bound = np.broadcast_to(np.nan_to_num(bound, nan=0.0, posinf=0.0), expected.shape) + SMALLEST_NORMAL
+    bound = np.broadcast_to(np.nan_to_num(bound, nan=0.0, posinf=0.0), expected.shape) + FLUSH
     with np.errstate(over="ignore", invalid="ignore"):
         low = np.nextafter((expected - bound).astype(np.float32), np.float32(-np.inf)).astype(got.dtype)
         high = np.nextafter((expected + bound).astype(np.float32), np.float32(np.inf)).astype(got.dtype)
