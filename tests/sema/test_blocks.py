@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.sema.support import build, codes, run
 
@@ -63,6 +65,38 @@ def test_declared_grid_and_other_attributes():
 def test_rules_between_blocks(body: str, expected: list[str]):
     found = [code for code in codes(kernel(body)) if code not in ("W0201", "W0202")]
     assert found == [code for code in expected if code != "W0302"]
+
+
+SPANS = st.tuples(st.integers(0, 9), st.integers(-3, 6), st.integers(0, 3), st.integers(1, 10), st.booleans())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SPANS, min_size=1, max_size=3), st.integers(1, 4))
+def test_what_is_accepted_never_collides(spans: list[tuple[int, int, int, int, bool]], rounds: int):
+    """Accesses `s * block + c + t * i :+ n`, stores and loads, against what each block really touches."""
+    lines, touched = [], []
+    for factor, offset, stride, count, is_store in spans:
+        span = f"{factor} * b + {offset} + {stride} * i :+ {count}"
+        lines.append(f"C[{span}] = 0.0" if is_store else f"D[0 :+ {count}] = C[{span}] else 0.0")
+        touched.append(lambda b, s=(factor, offset, stride, count): {
+            s[0] * b + s[1] + s[2] * i + j for i in range(rounds) for j in range(s[3])
+        })  # fmt: skip
+    text = f"""
+@grid(3)
+@disjoint(D)
+kernel k(C: tensor<f32>[N], D: tensor<f32>[N]) {{
+  let b = ctx.block.x
+  for i in range(0, {rounds}) {{
+    {chr(10).join(lines)}
+  }}
+}}"""
+    found = codes(text)
+    if any(code in ("E0404", "E0405", "E0406", "W0401") for code in found):
+        return
+    for (_, _, _, _, is_store), own in zip(spans, touched, strict=True):
+        for (_, _, _, _, is_other_store), other in zip(spans, touched, strict=True):
+            if is_store or is_other_store:
+                assert not any(own(a) & other(b) for a in range(3) for b in range(3) if a != b)
 
 
 def test_disjoint_asserts():

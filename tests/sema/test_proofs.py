@@ -10,9 +10,9 @@ from tilec.types import Extent, Opaque, Symbol, apply
 
 V, M = Symbol("V", "dim"), Symbol("M", "dim")
 N = Symbol("n", "scalar", nonnegative=False)
-I, J = Opaque(1, None), Opaque(2, None, nonnegative=True)
-ATOMS = [V, M, N, I, J]
-RANGES = {I: (Extent.of(-2), Extent.of(N) + 3), J: (Extent.of(0), Extent.of(V) - 1)}
+K, L = Opaque(1, None), Opaque(2, None, nonnegative=True)
+ATOMS = [V, M, N, K, L]
+RANGES = {K: (Extent.of(-2), Extent.of(N) + 3), L: (Extent.of(0), Extent.of(V) - 1)}
 
 
 def leaves() -> st.SearchStrategy[Extent]:
@@ -50,15 +50,15 @@ def test_proofs_hold(extent: Extent, data: st.DataObject):
         known = {V: data.draw(st.integers(0, 12)), M: data.draw(st.integers(0, 12)), N: data.draw(st.integers(-9, 9))}
         if known[V] < 1 or known[N] + 3 < -2:
             continue  # a loop that makes no round
-        known[I] = data.draw(st.integers(-2, known[N] + 3))
-        known[J] = data.draw(st.integers(0, known[V] - 1))
+        known[K] = data.draw(st.integers(-2, known[N] + 3))
+        known[L] = data.draw(st.integers(0, known[V] - 1))
         for claimed, is_proved in claims:
             assert not is_proved or value(claimed, known) >= 0
         assert value(low, known) <= value(extent, known) <= value(high, known)
 
 
 def test_what_the_language_needs_is_proved():
-    v, m, i = Extent.of(V), Extent.of(M), Extent.of(J)
+    v, m, i = Extent.of(V), Extent.of(M), Extent.of(L)
     half = apply("div", v, Extent.of(2))
     for extent in (
         v - half - half,

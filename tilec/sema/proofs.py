@@ -123,14 +123,14 @@ def _divided(extent: Extent, atom: Apply, dividend: Extent, divisor: int) -> Ext
         others = Extent(((tuple(other for other in monomial if other != atom), 1),))
         share, is_exact = abs(factor) // divisor, abs(factor) % divisor == 0
         slack = divisor - 1
-        if factor > 0:
-            if atom.function == "div":
+        match atom.function, factor > 0:
+            case "div", True:
                 bound = (dividend - slack) * share if is_exact else ZERO
-            else:
+            case "div", False:
+                bound = dividend * -(share if is_exact else share + 1)
+            case _, True:
                 bound = dividend * share
-        elif atom.function == "div":
-            bound = dividend * -(share if is_exact else share + 1)
-        else:
-            bound = (dividend + slack) * -share if is_exact else dividend * factor
+            case _:
+                bound = (dividend + slack) * -share if is_exact else dividend * factor
         total = total + bound * others
     return total
