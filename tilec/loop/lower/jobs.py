@@ -178,7 +178,7 @@ class ItemLowering:
         count = frame.bindings.extent(dispatch.parts)
         held: list[list[ir.Local]] = []
         for state in states:
-            state.declare(code)
+            state.declare(code, 0)
             held.append([code.declare("held", part) for part in state.components(code)])
         number = ir.Local("part", DType.I32)
         with code.block() as body:

@@ -1,7 +1,7 @@
 """What a sweep accumulates: the state of each reduction, in a lane and over the lanes of a job.
 
 Every state knows its components, how a block of values joins it, and how several states become one. Sums are carried in
-two levels, so that no running sum grows long; a logsumexp rescales once a block of values, not once a value.
+levels, so that no running sum is longer than 16 terms; a logsumexp rescales only where its maximum grows.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ class State:
 
     operand: tile.Value
 
-    def declare(self, code: Code) -> None:
+    def declare(self, code: Code, levels: int) -> None:
+        """Declares the running state; sums have `levels` more levels, see `settle`."""
         raise NotImplementedError
 
     def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
         raise NotImplementedError
 
-    def settle(self, code: Code) -> None:
-        """Called at the end of each block of 16 rounds of a long sweep."""
+    def settle(self, code: Code, level: int) -> None:
+        """Moves the running sums of `level` one level up: after each 16 rounds level 0, after each 256 level 1, ..."""
 
     def components(self, code: Code) -> list[ir.Expr]:
         raise NotImplementedError
@@ -72,23 +73,21 @@ class PlainState(State):
         self.identity = ir.Const(self.dtype, row.identity[self.dtype])
         self.is_sum = row.combine == "add" and self.dtype is _F32
 
-    def declare(self, code: Code) -> None:
+    def declare(self, code: Code, levels: int) -> None:
         hint = self.reductions[0].name or self.reductions[0].op
-        self.value = code.declare(hint, self.identity)
-        self.settled = code.declare(f"{hint}_total", self.identity) if self.is_sum else None
+        count = levels + 1 if self.is_sum else 1
+        self.values = [code.declare(hint if not n else f"{hint}_{16**n}", self.identity) for n in range(count)]
 
     def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
-        code.assign(self.value, _op(self.op, self.dtype, self.value, tree(code, self.op, values)))
+        code.assign(self.values[0], _op(self.op, self.dtype, self.values[0], tree(code, self.op, values)))
 
-    def settle(self, code: Code) -> None:
-        if self.settled is not None:
-            code.assign(self.settled, _op("add", _F32, self.settled, self.value))
-            code.assign(self.value, self.identity)
+    def settle(self, code: Code, level: int) -> None:
+        if self.is_sum:
+            code.assign(self.values[level + 1], _op("add", _F32, self.values[level + 1], self.values[level]))
+            code.assign(self.values[level], self.identity)
 
     def components(self, code: Code) -> list[ir.Expr]:
-        if self.settled is None:
-            return [self.value]
-        return [code.let("part", _op("add", _F32, self.settled, self.value))]
+        return [tree(code, self.op, self.values)]
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         return [tree(code, self.op, [part[0] for part in parts])]
@@ -105,7 +104,7 @@ class BestState(State):
         self.dtype = reduction.operand.type.dtype
         self.better = "gt" if reduction.op == "argmax" else "lt"
 
-    def declare(self, code: Code) -> None:
+    def declare(self, code: Code, levels: int) -> None:
         self.value = code.declare("best", ir.Const(self.dtype, False if self.dtype is DType.BOOL else 0))
         self.index = code.declare("best_at", const(-1))
 
@@ -158,10 +157,10 @@ class ShiftedState(State):
     def __init__(self, reductions: list[tile.Reduce]) -> None:
         super().__init__(reductions)
 
-    def declare(self, code: Code) -> None:
+    def declare(self, code: Code, levels: int) -> None:
         self.peak = code.declare("peak", ir.Const(_F32, _LOWEST))
-        self.sum = code.declare("exp_sum", ir.Const(_F32, 0.0))
-        self.total = code.declare("exp_total", ir.Const(_F32, 0.0))
+        zero = ir.Const(_F32, 0.0)
+        self.sums = [code.declare("exp_sum" if not n else f"exp_sum_{16**n}", zero) for n in range(levels + 1)]
         self.has_nan = code.declare("has_nan", ir.Const(DType.BOOL, False))
 
     @staticmethod
@@ -174,22 +173,24 @@ class ShiftedState(State):
         return _op("exp", _F32, _op("sub", _F32, value, shift))
 
     def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
-        peak = code.let("new_peak", _op("max_fast", _F32, self.peak, tree(code, "max_fast", values)))
-        shift = self._shift(code, peak)
-        scale = code.let("scale", self._exponential(self.peak, shift))
+        peak = code.let("new_peak", tree(code, "max_fast", values))
+        with code.when(compare("gt", peak, self.peak)):
+            scale = code.let("scale", self._exponential(self.peak, self._shift(code, peak)))
+            for each in self.sums:
+                code.assign(each, _op("mul", _F32, each, scale))
+            code.assign(self.peak, peak)
+        shift = self._shift(code, self.peak)
         terms = [code.let("term", self._exponential(value, shift)) for value in values]
-        code.assign(self.sum, _op("add", _F32, _op("mul", _F32, self.sum, scale), tree(code, "add", terms)))
-        code.assign(self.total, _op("mul", _F32, self.total, scale))
-        code.assign(self.peak, peak)
+        code.assign(self.sums[0], _op("add", _F32, self.sums[0], tree(code, "add", terms)))
         nans = [_op("isnan", DType.BOOL, value) for value in values]
         code.assign(self.has_nan, _op("or", DType.BOOL, self.has_nan, tree(code, "or", nans)))
 
-    def settle(self, code: Code) -> None:
-        code.assign(self.total, _op("add", _F32, self.total, self.sum))
-        code.assign(self.sum, ir.Const(_F32, 0.0))
+    def settle(self, code: Code, level: int) -> None:
+        code.assign(self.sums[level + 1], _op("add", _F32, self.sums[level + 1], self.sums[level]))
+        code.assign(self.sums[level], ir.Const(_F32, 0.0))
 
     def components(self, code: Code) -> list[ir.Expr]:
-        return [self.peak, code.let("part", _op("add", _F32, self.total, self.sum)), self.has_nan]
+        return [self.peak, tree(code, "add", self.sums), self.has_nan]
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         peak = tree(code, "max_fast", [part[0] for part in parts])
@@ -224,7 +225,7 @@ class PickState(State):
         self.pick = pick
         self.dtype = pick.type.dtype
 
-    def declare(self, code: Code) -> None:
+    def declare(self, code: Code, levels: int) -> None:
         zero = ir.Const(self.dtype, {_F32: 0.0, DType.BOOL: False}.get(self.dtype, 0))
         self.value = code.declare(self.pick.name or "picked", zero)
 

@@ -19,6 +19,7 @@ from tilec.tile.affine import extent_of
 from tilec.types import Bound, DType, Extent, apply, stretch
 
 _ROUNDS_A_BLOCK = 16
+_MOST_LEVELS = 4
 Condition = tuple[Bound, str]
 
 
@@ -115,8 +116,9 @@ class RoundLowering:
         for sink in picks:
             states[sink.value] = PickState(sink.value)
             ordered.append(states[sink.value])
+        levels = self._levels(item)
         for state in ordered:
-            state.declare(code)
+            state.declare(code, levels)
         masks = {sink: self.conditions(sink) for sink in sinks}
         common = {c for c in set.intersection(*masks.values()) if not c[1].startswith("s")}
         alive = both([frame.valid, self.holds(common, frame.index)])
@@ -265,8 +267,7 @@ class RoundLowering:
                     for part in range(mapping.granule)
                 ]
                 self._emit(sinks, states, elements, masks)
-                if total.constant is None or total.constant >= chunk * _ROUNDS_A_BLOCK:
-                    self._settle(sinks, states, number)
+                self._settle(item, sinks, states, number)
             code.emit(ir.Loop(number, ZERO, rounds, const(1), tuple(body)))
             done = code.let("done", add(first, multiply(rounds, const(chunk))))
         if self.part is None and total.constant is not None and total.constant % chunk == 0:
@@ -286,14 +287,36 @@ class RoundLowering:
         stride = const(mapping.lanes * mapping.granule)
         code.emit(ir.Loop(position, code.let("first", start), extent, stride, tuple(body)))
 
-    def _settle(self, sinks: list[Sink], states: dict[tile.Value, State], number: ir.Local) -> None:
+    def _levels(self, item: Round) -> int:
+        """How many levels of sums above the running one keep each of them to about 16 terms."""
+        if self.mapping.resident:
+            return 0
+        total = 1
+        for extent in item.swept:
+            total = 1 << 31 if extent.constant is None else total * extent.constant
+        rounds = min(total, 1 << 31) // (self.mapping.lanes * self.mapping.granule * self.mapping.unroll)
+        levels = 0
+        while rounds >= _ROUNDS_A_BLOCK and levels < _MOST_LEVELS:
+            rounds //= _ROUNDS_A_BLOCK
+            levels += 1
+        return levels
+
+    def _settle(self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], number: ir.Local) -> None:
+        """At the end of every 16th round the running sums go one level up, every 256th the next, and so on."""
         distinct = list(dict.fromkeys(states[sink.value] for sink in sinks if sink.kind == "reduce"))
+        self._settle_level(distinct, number, 0, self._levels(item))
+
+    def _settle_level(self, states: list[State], number: ir.Local, level: int, levels: int) -> None:
+        if level == levels:
+            return
         with self.code.block() as body:
-            for state in distinct:
-                state.settle(self.code)
+            for state in states:
+                state.settle(self.code, level)
+            if body:
+                self._settle_level(states, number, level + 1, levels)
         if body:
-            last = ir.Bits("and", (number, const(_ROUNDS_A_BLOCK - 1)), DType.I32)
-            self.code.emit(ir.If(compare("eq", last, const(_ROUNDS_A_BLOCK - 1)), tuple(body)))
+            mask = const(_ROUNDS_A_BLOCK ** (level + 1) - 1)
+            self.code.emit(ir.If(compare("eq", ir.Bits("and", (number, mask), DType.I32), mask), tuple(body)))
 
     def _element(self, item: Round, number: ir.Expr, exists: ir.Expr | None) -> Element:
         """The element with this number in the order of the swept axes, the last fastest."""
