@@ -16,6 +16,11 @@ from tilec.types import DType, Extent
 DIMS = {"M": 5, "V": 3}
 
 
+def normal(x):
+    """No numbers whose exponentials are subnormal: those lose digits that logsumexp keeps."""
+    return np.where((x < -80) & np.isfinite(x), np.float32(-80), x)
+
+
 def raised(before):
     return drop_dead(raise_reductions(merge_equal(before)))
 
@@ -54,7 +59,7 @@ def test_logsumexp(form, columns, x):
         count(after, ir.Pointwise, "lse_add") == count(after, ir.Reduce, "max") == count(after, ir.Reduce, "rest") == 1
     )
     assert count(after, ir.Pointwise, "log") == count(after, ir.Pointwise, "exp") == 0
-    assert_same(before, after, {"X": x}, DIMS, tolerance=1e-5, refines=True)
+    assert_same(before, after, {"X": normal(x)}, DIMS, tolerance=1e-5, refines=True)
 
 
 @pytest.mark.parametrize("columns", [None, 7])
@@ -65,7 +70,7 @@ def test_softmax(form, columns, x):
     after = raised(before)
     assert count(after, ir.Pointwise, "exp") == count(after, ir.Reduce, "max") == count(after, ir.Reduce, "rest") == 1
     assert count(after, ir.Pointwise, "div_f32") == 0
-    assert_same(before, after, {"X": x}, DIMS, tolerance=2e-5, refines=True)
+    assert_same(before, after, {"X": normal(x)}, DIMS, tolerance=2e-5, refines=True)
 
 
 @given(x=floats(5, 3))

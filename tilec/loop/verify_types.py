@@ -95,7 +95,8 @@ def _constant(expression: ir.Const) -> None:
 
 def _op(expression: ir.Op) -> None:
     row = POINTWISE.get(expression.op)
-    require(row is not None, f"no operation {expression.op}")
+    if row is None:
+        raise TypeFault(f"no operation {expression.op}")
     require(len(expression.operands) == row.arity, f"{expression.op} takes {row.arity} operands")
     dtypes = tuple(operand.dtype for operand in expression.operands)
     try:

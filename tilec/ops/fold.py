@@ -6,7 +6,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tilec.types import DType
 
@@ -96,7 +96,7 @@ def _sign(x: Number) -> Number:
     return x + 0 if x != x or x == 0 else type(x)(1 if x > 0 else -1)
 
 
-_ARITHMETIC: dict[str, Callable[..., Number]] = {
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -109,7 +109,7 @@ _ARITHMETIC: dict[str, Callable[..., Number]] = {
     "square": lambda x: x * x,
     "lse_add": operator.add,
 }
-_INTEGER: dict[str, Callable[..., int]] = {"div": _quotient, "ceildiv": _ceiling_quotient, "rem": _remainder}
+_INTEGER: dict[str, Callable[..., Any]] = {"div": _quotient, "ceildiv": _ceiling_quotient, "rem": _remainder}
 _TESTS: dict[str, Callable[..., object]] = {
     "eq": operator.eq,
     "ne": operator.ne,

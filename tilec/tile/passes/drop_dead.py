@@ -94,7 +94,7 @@ def _sweep(live: _Live, rewriter: Rewriter, value: ir.Value) -> ir.Value | Dropp
             kept = live.kept_outputs(old, len(value.carried))
             if len(kept) < len(value.carried):
                 return rewriter.append(_narrowed_loop(value, kept))
-        case ir.Result(index=index):
+        case ir.Result(index=index) if isinstance(old, ir.Result):
             count = sum((old.producer.number, other) in live.outputs for other in range(index))
             if count < index:
                 return rewriter.append(replace(value, index=count))

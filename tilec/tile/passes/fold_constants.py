@@ -40,8 +40,8 @@ class _Folder:
 
 def _pointwise(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None:
     """op(constants) -> constant."""
-    if not all(isinstance(operand, ir.Const) for operand in value.operands):
+    numbers = tuple(operand.value for operand in value.operands if isinstance(operand, ir.Const))
+    if len(numbers) < len(value.operands):
         return None
-    numbers = tuple(operand.value for operand in value.operands)
     result = fold(value.op, numbers, value.operands[-1].type.dtype)
     return None if result is None else rewriter.append(make_constant(result, value.type.dtype, value.span))

@@ -74,11 +74,10 @@ class _Forwarder:
 
         With spans beside the points, the activity tells.
         """
-        if any(isinstance(index, ir.SpanIndex) for index in load.indices):
+        points = [index.index for index in load.indices if isinstance(index, ir.PointIndex)]
+        if len(points) < len(load.indices):
             return True
-        return all(
-            _is_inside(extent_of(index.index), extent) for index, extent in zip(load.indices, tensor.dims, strict=True)
-        )
+        return all(_is_inside(extent_of(point), extent) for point, extent in zip(points, tensor.dims, strict=True))
 
 
 def _is_inside(index: Extent, extent: Extent) -> bool:

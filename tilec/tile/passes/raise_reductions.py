@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from tilec.tile import ir
 from tilec.tile.make import broadcast_shape, make_pointwise, make_reduce
 from tilec.tile.rewrite import Rewriter, rewrite
+from tilec.tile.walk import operands_of
 from tilec.types import ONE, DType, TileType
 
 
@@ -34,8 +36,9 @@ def _shifted_logsumexp(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
         case ir.Pointwise(op="add", operands=(left, right)):
             for log, largest in ((left, right), (right, left)):
                 total = _sum_of_exponentials(log)
-                if total is not None and _maximum_below(total) is largest:
-                    rest = _rest(rewriter, total, largest.operand)
+                known = None if total is None else _maximum_below(total)
+                if total is not None and known is not None and known is largest:
+                    rest = _rest(rewriter, total, known.operand)
                     return rewriter.append(make_pointwise("lse_add", (largest, rest), value.span, value.name))
     return None
 
@@ -48,7 +51,7 @@ def _log_softmax(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
     match value:
         case ir.Pointwise(op="sub", operands=(shifted, log)):
             total = _sum_of_exponentials(log)
-            if total is None or total.operand.operands[0] is not shifted or value.type != shifted.type:
+            if total is None or _exponent(total) is not shifted or value.type != shifted.type:
                 return None
             largest = _maximum_below(total)
             if largest is not None:
@@ -62,7 +65,7 @@ def _plain_logsumexp(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
     total = _sum_of_exponentials(value)
     if total is None or _maximum_below(total) is not None:
         return None
-    x = total.operand.operands[0]
+    x = _exponent(total)
     largest = rewriter.append(make_reduce("max", x, total.axes, value.span, keeps_axes=total.keeps_axes))
     rest = _rest(rewriter, total, x)
     return rewriter.append(make_pointwise("lse_add", (largest, rest), value.span, value.name))
@@ -117,7 +120,12 @@ def _sum_of_exponentials(value: ir.Value) -> ir.Reduce | None:
     return None
 
 
-def _is_sum_over_own_axes(value: ir.Value) -> bool:
+def _exponent(total: ir.Reduce) -> ir.Value:
+    """The x in sum(exp(x))."""
+    return operands_of(total.operand)[0]
+
+
+def _is_sum_over_own_axes(value: ir.Value) -> TypeGuard[ir.Reduce]:
     """Whether the value is a sum that broadcasts back against what it is the sum of, each row its own."""
     if not isinstance(value, ir.Reduce) or value.op != "sum":
         return False
@@ -126,7 +134,7 @@ def _is_sum_over_own_axes(value: ir.Value) -> bool:
 
 def _maximum_below(total: ir.Reduce) -> ir.Reduce | None:
     """The max(x) in sum(exp(x - max(x))), where x has the shape and activity of the difference."""
-    match total.operand.operands[0]:
+    match _exponent(total):
         case ir.Pointwise(op="sub", operands=(x, ir.Reduce(op="max", operand=operand) as largest)) as difference:
             if operand is x and difference.type == x.type and _axes(largest) == _axes(total):
                 return largest

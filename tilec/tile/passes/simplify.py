@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tilec.tile import ir
 from tilec.tile.rewrite import Rewriter, rewrite
 from tilec.types import DType
 
-Law: TypeAlias = "Callable[[Rewriter, ir.Value], ir.Value | None]"
+Law: TypeAlias = "Callable[[Rewriter, Any], ir.Value | None]"
 
 
 def simplify(kernel: ir.Kernel) -> ir.Kernel:
