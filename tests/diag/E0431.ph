@@ -1,4 +1,4 @@
-// expect: E0431 at 4:39
+// expect: E0431 at 5:42
 kernel k(A: tensor<f32>[M], T: tensor<i32>[M]) {
   let i = ctx.block.x * 256
   let t = T[i :+ 256]

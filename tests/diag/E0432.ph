@@ -1,4 +1,4 @@
-// expect: E0432 at 5:17
+// expect: E0432 at 6:17
 kernel k(A: tensor<f32>[M]) {
   let i = ctx.block.x * 256
   let a = A[i :+ 256]

@@ -1,4 +1,4 @@
-// expect: E0434 at 8:13
+// expect: E0434 at 9:13
 kernel k(A: tensor<f32>[M, 1]) {
   let r = ctx.block.x
   let a = A[r, 0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilec.ops import POINTWISE
 from tilec.tile import ir
 from tilec.tile.gradient.emit import emit
@@ -15,6 +17,7 @@ from tilec.types import TileType
 
 _MOST_TERMS = 6
 _MOST_FACTORS = 8
+_MOST_GUARDS = 4
 
 
 def derivative(ledger: Ledger, y: ir.Value, x: ir.Value) -> ir.Value:
@@ -157,6 +160,8 @@ class Reverse:
         groups: dict[frozenset, list[Term]] = {}
         for term in terms:
             groups.setdefault(term.guards, []).append(Term(term.coefficient, term.powers))
+        if len(groups) > _MOST_GUARDS:
+            return self._masked(terms)
         done: list[Term] = []
         for guards, group in groups.items():
             axes = frozenset().union(*(ledger.axes(term) for term in group))
@@ -169,3 +174,10 @@ class Reverse:
             done += multiply((Term(1.0, common, guards),), (ledger.term(value),))
         return add(done)
 
+    def _masked(self, terms: Sum) -> Sum:
+        """One value for terms under many different guards: exactly 0 where none of them holds, and guarded as such."""
+        shared = frozenset.intersection(*(term.guards for term in terms))
+        value = emit(self.ledger, tuple(replace(term, guards=term.guards - shared) for term in terms))
+        number = self.ledger.class_of(value)
+        self.ledger.masked.add(number)
+        return (Term(1.0, ((number, 1),), shared),)

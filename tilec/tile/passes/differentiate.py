@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from tilec.diag import catalog
+from tilec.diag.report import Reporter
 from tilec.tile import ir
+from tilec.tile.gradient.control import name_of, open_control
 from tilec.tile.gradient.ledger import Ledger
-from tilec.tile.gradient.reverse import derivative
+from tilec.tile.gradient.reasons import why_independent
+from tilec.tile.gradient.reverse import dependents, derivative
 from tilec.tile.gradient.sums import note_sum
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.rewrite import Rewriter, rewrite
@@ -16,7 +20,11 @@ def differentiate(kernel: ir.Kernel) -> ir.Kernel:
     where there is no derivative."""
     kinds = {type(value) for value in walk(kernel.body)}
     if ir.Gradient in kinds:
-        kernel = rewrite(kernel, _Differentiator().rule)
+        reporter = Reporter()
+        opened = open_control(kernel, reporter)
+        reporter.raise_if_errors()
+        kernel = rewrite(opened, _Differentiator(opened, reporter).rule)
+        reporter.raise_if_errors()
     if ir.Stop in kinds:
         kernel = rewrite(kernel, _without_stops)
     return drop_dead(kernel) if kinds & {ir.Gradient, ir.Stop} else kernel
@@ -25,7 +33,8 @@ def differentiate(kernel: ir.Kernel) -> ir.Kernel:
 class _Differentiator:
     """Sees the instructions in order, so that a gradient of a gradient finds the inner one's instructions."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel: ir.Kernel, reporter: Reporter) -> None:
+        self._kernel, self._reporter = kernel, reporter
         self._seen: dict[int, list[ir.Value]] = {}
 
     def rule(self, rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
@@ -35,6 +44,9 @@ class _Differentiator:
         return None
 
     def _gradient(self, rewriter: Rewriter, value: ir.Gradient) -> ir.Value:
+        if not dependents(value.y, value.x):
+            self._report(rewriter.original)
+            return value.x
         ledger = Ledger(value.span)
         for region in rewriter.open_regions:
             for known in self._seen.get(region, ()):
@@ -51,6 +63,13 @@ class _Differentiator:
 
         ledger.place(result, append)
         return result
+
+    def _report(self, gradient: ir.Value) -> None:
+        assert isinstance(gradient, ir.Gradient)
+        reason = why_independent(self._kernel, gradient.y, gradient.x)
+        self._reporter.error(
+            catalog.GRADIENT_INDEPENDENT, gradient.span, y=name_of(gradient.y), x=name_of(gradient.x), reason=reason
+        )
 
 
 def _without_stops(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
