@@ -1,4 +1,4 @@
-// expect: E0315 at 4:11
+// expect: E0315 at 5:28
 kernel k(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], B: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 8
   let t = T[r :+ 8, :]

@@ -1,4 +1,4 @@
-// expect: E0332 at 4:11
+// expect: E0332 at 5:38
 kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
   let i = ctx.block.x * 256
   let b = B[i :+ 256]

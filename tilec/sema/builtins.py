@@ -153,7 +153,7 @@ def _onehot(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
         refuse(builder, target, "onehot", "integers")
         return builder.poison(node.span)
     if target.shape and not target.shape[-1].is_one:
-        hint = f"give it an axis of extent 1 at the end: `{target.span.text}[..., new]`"
+        hint = f"give it an axis of extent 1 at the end: `{target.text}[..., new]`"
         builder.faults.error(
             catalog.RANK_MISMATCH, target.span, hint=hint, operation="onehot", shape=bare_shape(target.shape),
             expected="one index a row (a last axis of extent 1)", rank=len(target.shape),
@@ -203,8 +203,8 @@ def _pick(builder: Builder, operands: list[Item], span: Span) -> Item:
     if not index.shape:
         column = builder.emit(ir.View(TileType(DType.I32, (ONE,)), span, column, (None,)))
     if not column.type.shape[-1].is_one:
-        hint = f"give it an axis of extent 1 at the end: `{index.span.text}[..., new]`"
-        notes = [(tile.span, f"picked from {bare_shape(tile.shape)}")]
+        hint = f"give it an axis of extent 1 at the end: `{index.text}[..., new]`"
+        notes = [(tile.origin, f"picked from {bare_shape(tile.shape)}")]
         builder.faults.error(
             catalog.SHAPE_MISMATCH, index.span, notes=notes, hint=hint, left=bare_shape(tile.shape),
             right=bare_shape(index.shape), operation="pick",
@@ -241,7 +241,7 @@ def infer_tile_subscript(builder: Builder, node: core.TileSubscript) -> Item:
                 builder.faults.error(catalog.TILE_SUBSCRIPT, part.span, text=part.span.text)
             else:
                 what = f"one `{item.dtype}`"
-                builder.faults.error(catalog.NOT_SUBSCRIPTABLE, node.span, text=item.span.text, what=what)
+                builder.faults.error(catalog.NOT_SUBSCRIPTABLE, node.span, text=item.text, what=what)
             return builder.poison(node.span)
     given = sum(part.kind == "span" for part in node.parts)
     if item.pending is not None:

@@ -25,10 +25,7 @@ def read_cell(builder: Builder, node: core.CellRead) -> Item:
     item = builder.cells.get(node.cell)
     if item is None:
         return builder.poison(node.span)
-    # The place of the use is what a diagnostic shows; the value is the same.
-    return Item(
-        node.span, item.value, item.constant, item.extent, item.pending, item.is_weak, item.iotas
-    )
+    return item.used_at(node.span)
 
 
 def _name(item: Item, name: str) -> None:
@@ -79,9 +76,9 @@ def _converted(
     """The item as something that can be assigned to a cell of this type, or None after a diagnostic."""
     if not converts(builder, item, dtype):
         expected = f"`{dtype}`"
-        hint = f"convert it: `{dtype}({item.span.text})`"
+        hint = f"convert it: `{dtype}({item.text})`"
         if item.dtype is DType.F32 and dtype is DType.I32:
-            hint = f"declare `{cell.name}` with a float, `var {cell.name} = 0.0`, or convert: `i32({item.span.text})`"
+            hint = f"declare `{cell.name}` with a float, `var {cell.name} = 0.0`, or convert with `i32(...)`"
         _refuse(builder, cell, item, expected, show_type(item), hint)
         return None
     if not item.shape and not shape:
@@ -258,7 +255,7 @@ def _refuse_type(builder: Builder, node: core.Typed, item: Item) -> None:
     if item.shape and node.dims is None:
         hint = f"a scalar type is one value; a tile's is `tile<{item.dtype}>[...]`, or leave the type out"
     elif item.dtype is not node.dtype and not converts(builder, item, node.dtype):
-        hint = f"convert it: `{node.dtype}({item.span.text})`"
+        hint = f"convert it: `{node.dtype}({item.text})`"
     if node.function:
         builder.faults.error(
             catalog.ARGUMENT_TYPE, node.span, hint=hint, parameter=node.subject, function=node.function,

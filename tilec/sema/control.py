@@ -153,7 +153,7 @@ def check_condition(builder: Builder, item: Item, keyword: str) -> bool:
         )
         return False
     if item.dtype is not DType.BOOL:
-        text = item.span.text
+        text = item.text
         builder.faults.error(catalog.CONDITION_NOT_BOOL, item.span, statement=keyword, found=item.dtype, text=text)
         return False
     return True
@@ -270,7 +270,7 @@ def _bound(builder: Builder, item: Item) -> Item | None:
         return None
     if item.dtype is not DType.I32 or item.shape:
         found = f"a tile of shape {bare_shape(item.shape)}" if item.shape else f"`{item.dtype}`"
-        hint = None if item.shape else f"convert it: `i32({item.span.text})`"
+        hint = None if item.shape else f"convert it: `i32({item.text})`"
         builder.faults.error(catalog.SUBSCRIPT_TYPE, item.span, hint=hint, found=found)
         return None
     return builder.settled(item)

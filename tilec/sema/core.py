@@ -70,6 +70,13 @@ class LoopIndex(Node):
 
 
 @dataclass(slots=True, eq=False)
+class Use(Node):
+    """A name that stands for a value, at the place where it is used."""
+
+    operand: Node
+
+
+@dataclass(slots=True, eq=False)
 class CellRead(Node):
     cell: Cell
 
@@ -245,8 +252,8 @@ class Requires(Node):
 
 
 Value: TypeAlias = (
-    "Poison | Literal | ParameterRead | DimRead | BlockRead | LoopIndex | CellRead | Elementwise | Builtin | Typed"
-    " | TensorRead | WholeTensor | TileSubscript"
+    "Poison | Literal | ParameterRead | DimRead | BlockRead | LoopIndex | Use | CellRead | Elementwise | Builtin"
+    " | Typed | Dimension | Fixed | TensorRead | WholeTensor | TileSubscript"
 )
 Statement: TypeAlias = (
     "Declare | DeclareOut | FinishOut | CellWrite | TensorWrite | Branch | ForLoop | WhileLoop | Requires"

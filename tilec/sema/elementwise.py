@@ -185,7 +185,7 @@ def _report_shapes(builder: Builder, operands: Sequence[Item], span: Span, shown
 def report_mismatch(builder: Builder, left: Item, right: Item, axis: int, span: Span, shown: str) -> None:
     """Two operands whose extents disagree at `axis` (from the end)."""
     extents = left.shape[axis], right.shape[axis]
-    notes = [(item.span, f"this is {bare_shape(item.shape)}") for item in (left, right) if item.span is not span]
+    notes = [(item.origin, f"this is {bare_shape(item.shape)}") for item in (left, right) if item.span is not span]
     if (extents[0] - extents[1]).constant is None and extents[0].atoms & extents[1].atoms:
         start = min(extents, key=lambda extent: len(str(extent)))
         hint = f"give both the same number of elements: `{start} :+ {start}`"
@@ -214,7 +214,7 @@ def _warn_column(builder: Builder, operands: Sequence[Item], shape: Shape, span:
         for vector in operands:
             if vector.shape and vector.shape == column.shape[:-1] and not vector.iotas:
                 left, right = bare_shape(column.shape), bare_shape(vector.shape)
-                notes = [(column.span, f"the column {left}"), (vector.span, f"the vector {right}")]
+                notes = [(column.origin, f"the column {left}"), (vector.origin, f"the vector {right}")]
                 builder.faults.warning(
                     catalog.COLUMN_MEETS_ROW, span, notes=notes, left=left, right=right, result=bare_shape(shape)
                 )
@@ -229,10 +229,10 @@ def _report_types(
 ) -> None:
     report = builder.faults.error
     item = operands[error.positions[0]]
-    text = item.span.text
+    text = item.text
     if error.reason == "division":
         left, right = (operand.dtype for operand in operands)
-        texts = [operand.span.text for operand in operands]
+        texts = [operand.text for operand in operands]
         simple = texts[0].isdigit()
         float_form = f"{texts[0]}.0 / {texts[1]}" if simple else f"f32({texts[0]}) / {texts[1]}"
         report(
@@ -241,12 +241,12 @@ def _report_types(
         )  # fmt: skip
     elif error.reason == "mixed" and len(error.positions) == 2:
         first, second = (operands[position] for position in error.positions)
-        notes = [(i.span, f"this is {show_type(i)}") for i in (first, second) if i.span is not span]
+        notes = [(i.origin, f"this is {show_type(i)}") for i in (first, second) if i.span is not span]
         wide = first if first.dtype is not DType.U32 else second
         narrow = second if wide is first else first
         report(
             catalog.MIXED_INTEGERS, span, notes=notes, operation=shown, left=first.dtype, right=second.dtype,
-            fix=f"{wide.dtype}({narrow.span.text})",
+            fix=f"{wide.dtype}({narrow.text})",
         )  # fmt: skip
     elif shown == "where" and error.reason == "bool":
         report(catalog.CONDITION_NOT_BOOL, item.span, statement="where", found=item.dtype, text=text)

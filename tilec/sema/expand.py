@@ -259,7 +259,7 @@ class Expander:
             case TensorName(tensor=tensor):
                 return self.emit(core.WholeTensor(span, tensor))
             case core.Node():
-                return found
+                return self.emit(core.Use(span, found))
         const = lookup.find_constant(self.context.scope, node.name)
         if const is not None:
             constant = evaluate_const(*const, self.faults.reporter)

@@ -271,6 +271,7 @@ _VALUES = {
     core.ParameterRead: _parameter,
     core.DimRead: _dim,
     core.BlockRead: lambda builder, node: block_index(builder, node.axis, node.span),
+    core.Use: lambda builder, node: builder.items[node.operand].used_at(node.span),
     core.CellRead: read_cell,
     core.Elementwise: infer_elementwise,
     core.Builtin: infer_builtin,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from tilec.tile import ir
 from tilec.types import ONE, DType, Extent, Symbol, TileType
 
 Shape = tuple[Extent, ...]
+_ASSIGNMENT = re.compile(r"[^=!<>]=[^=]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,27 @@ class Item:
     pending: Pending | None = None
     is_weak: bool = False
     iotas: frozenset[core.Node] = frozenset()
+    defined: Span | None = None
+    """Where a name that is used at `span` got its value."""
+
+    def used_at(self, span: Span) -> Item:
+        """The same value under its name, at another place."""
+        return Item(
+            span, self.value, self.constant, self.extent, self.pending, self.is_weak, self.iotas, self.origin
+        )
+
+    @property
+    def origin(self) -> Span:
+        """Where the value came from."""
+        return self.defined or self.span
+
+    @property
+    def text(self) -> str:
+        """How a hint may call the value: its name or its expression, if that is short."""
+        if self.value is not None and self.value.name:
+            return self.value.name.split(".")[0]
+        text = self.span.text
+        return "..." if "\n" in text or len(text) > 40 or _ASSIGNMENT.search(text) else text
 
     @property
     def is_poison(self) -> bool:

@@ -77,7 +77,7 @@ def _integer(builder: Builder, node: core.Node | None) -> Extent | None:
         if item.shape:
             hint = "an element that differs from row to row is read with `pick(x, t)`"
         elif item.dtype is not DType.BOOL:
-            hint = f"convert it: `i32({item.span.text})`"
+            hint = f"convert it: `i32({item.text})`"
         builder.faults.error(catalog.SUBSCRIPT_TYPE, item.span, hint=hint, found=found)
         return None
     if item.constant is not None:
@@ -176,7 +176,7 @@ def _fill(builder: Builder, item: Item, tensor: ir.TensorParameter) -> ir.Value 
     dtype = tensor.dtype.compute
     if not converts(builder, item, dtype):
         builder.faults.error(
-            catalog.DTYPE_MISMATCH, item.span, hint=f"convert it: `{dtype}({item.span.text})`", operation="else",
+            catalog.DTYPE_MISMATCH, item.span, hint=f"convert it: `{dtype}({item.text})`", operation="else",
             expected=f"`{dtype}`, as `{tensor.name}` is read", found=item.dtype,
         )  # fmt: skip
         return None
@@ -218,7 +218,7 @@ def write(builder: Builder, place: ResolvedPlace, item: Item, span: Span) -> Non
     dtype = storage.compute
     is_integer = dtype in (DType.I32, DType.U32) and item.dtype in (DType.I32, DType.U32)
     if not is_integer and not converts(builder, item, dtype):
-        fix = f"{dtype}({item.span.text})"
+        fix = f"{dtype}({item.text})"
         builder.faults.error(
             catalog.STORE_DTYPE, item.span, found=item.dtype, name=place.tensor.name, storage=storage, fix=fix
         )
@@ -235,7 +235,7 @@ def write(builder: Builder, place: ResolvedPlace, item: Item, span: Span) -> Non
     if not is_whole:
         fix = f"{place.span.text.split('[')[0]}[...] = ... else 0.0"
         builder.faults.warning(
-            catalog.STORE_OF_INACTIVE, place.span, notes=[(item.span, "this value may be inactive")],
+            catalog.STORE_OF_INACTIVE, place.span, notes=[(item.origin, "this value may be inactive")],
             hint=_inactive_hint(item), name=place.tensor.name, fix=fix,
         )  # fmt: skip
     builder.emit(ir.Store(place.type, span, place.tensor.name, place.indices, value))
@@ -243,7 +243,7 @@ def write(builder: Builder, place: ResolvedPlace, item: Item, span: Span) -> Non
 
 
 def _inactive_hint(item: Item) -> str:
-    text = item.span.text
+    text = item.text
     simple = text.endswith("]") and "\n" not in text and " else " not in text
     return f"give the shifted read a value outside: `{text} else 0`" if simple else (
         "give the read that may run past its tensor a value outside: `A[...] else 0`"
@@ -340,7 +340,7 @@ def _report_store(builder: Builder, place: ResolvedPlace, item: Item) -> None:
     elif not place.shape:
         hint = "a point takes one value: reduce it, or give a span `s :+ n`"
     builder.faults.error(
-        catalog.STORE_SHAPE, place.span, notes=[(item.span, f"the value is {show_type(item).strip('`')}")], hint=hint,
+        catalog.STORE_SHAPE, place.span, notes=[(item.origin, f"the value is {show_type(item).strip('`')}")], hint=hint,
         found=found, place=place.span.text, expected="one value" if not place.shape else expected,
     )  # fmt: skip
 

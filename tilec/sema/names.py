@@ -65,10 +65,9 @@ class _Checker:
         for parameter in kernel.parameters:
             kind = "tensor" if parameter.type is not None and parameter.type.kind == "tensor" else "scalar"
             frame.names.setdefault(parameter.name.name, Local(kind, parameter.name.span))
-            for dim in parameter.type.dims or () if parameter.type is not None else ():
-                for name in _names_in(dim):
-                    if lookup.find_constant(self.scope, name.name) is None:
-                        frame.names.setdefault(name.name, Local("dim", name.span))
+        for name in self.dims_of(kernel.parameters):
+            local = frame.names.setdefault(name.name, Local("dim", name.span))
+            local.is_used |= local.kind != "dim"  # both a dim and a parameter: reported as that
         self.frames.append(frame)
         for attribute in kernel.attributes:
             for argument in attribute.arguments:
@@ -78,6 +77,12 @@ class _Checker:
                     frame.names[argument.name].is_used = True
         self.body(kernel.body)
         self.leave(kernel.parameters)
+
+    def dims_of(self, parameters: Sequence[ast.Parameter]) -> list[ast.Name]:
+        """The names in the types of parameters that stand for dims."""
+        dims = [dim for parameter in parameters if parameter.type is not None for dim in parameter.type.dims or ()]
+        names = [name for dim in dims for name in _names_in(dim)]
+        return [name for name in names if lookup.find_constant(self.scope, name.name) is None]
 
     def check_function(self, function: ast.Function) -> None:
         frame = _Frame()

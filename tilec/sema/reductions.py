@@ -143,7 +143,7 @@ def axis_of(builder: Builder, item: Item, operand: Item, what: str) -> int | Non
 
 
 def refuse(builder: Builder, item: Item, operation: str, expected: str) -> None:
-    hint = f"compare it: `{item.span.text} != 0`" if expected == "`bool`" else None
+    hint = f"compare it: `{item.text} != 0`" if expected == "`bool`" else None
     found = item.dtype if not item.shape else show_type(item).strip("`")
     builder.faults.error(
         catalog.DTYPE_MISMATCH, item.span, hint=hint, operation=operation, expected=expected, found=found
