@@ -123,7 +123,8 @@ def _names_used_by_call(call: ast.Call, scope: FileScope) -> set[str]:
         return plain
     callee = lookup.find(scope, call.function, len(call.arguments), is_statement=False)
     if callee is None:
-        return plain
+        subject = call.arguments[0].value if call.function == "extent" else None
+        return plain - {subject.name} if isinstance(subject, ast.Name) else plain
     inner = effects(callee)
     return set(_through(callee.function, call, inner).used)
 
