@@ -1,0 +1,66 @@
+"""Benchmarks: `python -m tests.bench [--device NAME] [--topic TOPIC ...] [--seconds S] [--json]`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import platform
+import sys
+
+import numpy as np
+
+import tilec
+from tests.bench.compiling import compiling
+from tests.bench.launching import launching
+from tests.bench.losses import forward, training
+from tests.bench.measure import Table, print_table
+
+TOPICS = ("forward", "training", "compiling", "launching")
+
+
+def main() -> int:
+    """One table a topic, as text or as JSON; 1 if a result is wrong, 0 otherwise (a missed goal is only said)."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Times tilec against its peers.")
+    parser.add_argument("--device", default="llvmpipe", help="an adapter's name or index (default: llvmpipe)")
+    parser.add_argument("--topic", action="append", choices=TOPICS, help="may be repeated; default: all")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time for each line of a table (default: 2)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    name = int(arguments.device) if arguments.device.isdecimal() else arguments.device
+    device = tilec.device(name)
+    about = {
+        "device": str(device.info), "processors": os.cpu_count(), "load": os.getloadavg()[0],
+        "machine": platform.machine(), "python": platform.python_version(), "numpy": np.__version__,
+        "torch": _torch_version(),
+    }  # fmt: skip
+    if not arguments.json:
+        print(", ".join(f"{key} {value}" for key, value in about.items()))
+    topics = {
+        "forward": lambda: forward(device, arguments.seconds),
+        "training": lambda: training(device, arguments.seconds),
+        "compiling": lambda: compiling(arguments.seconds),
+        "launching": lambda: launching(device, arguments.seconds),
+    }
+    tables: dict[str, Table] = {}
+    for topic in arguments.topic or TOPICS:
+        tables[topic] = topics[topic]()
+        if not arguments.json:
+            print_table(tables[topic])
+    if arguments.json:
+        results = {topic: dataclasses.asdict(table) for topic, table in tables.items()}
+        print(json.dumps({"about": about, **results}, indent=2))
+    return 0 if all(table.is_right for table in tables.values()) else 1
+
+
+def _torch_version() -> str | None:
+    try:
+        import torch
+    except ImportError:
+        return None
+    return torch.__version__
+
+
+if __name__ == "__main__":
+    sys.exit(main())

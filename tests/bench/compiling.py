@@ -1,0 +1,74 @@
+"""What compiling costs: in a process, as a process, and what `import tilec` costs."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.bench.measure import Contender, Row, Table, in_turn
+from tilec import driver
+
+_EXAMPLE = Path(__file__).parents[2] / "examples" / "token_loss.ph"
+_PROCESSES = 7
+GOALS_MS = {"compile token_loss, grammar loaded": 40.0, "process `tilec compile`": 500.0, "import tilec": 100.0}
+
+
+def _compile() -> None:
+    program = driver.parse_file(_EXAMPLE).program
+    assert "fn token_loss" in driver.compile_kernel(program, "token_loss", dims={"M": 8192}).wgsl
+
+
+def _process(code: str, *arguments: str) -> tuple[float, float]:
+    """Milliseconds of the wall and of the processor that a Python process takes for `code`."""
+    start, before = time.perf_counter(), _children()
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True)
+    return 1e3 * (time.perf_counter() - start), 1e3 * (_children() - before)
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _import() -> tuple[float, float]:
+    """Milliseconds of `import tilec` in a fresh process, without Python's own start."""
+    code = (
+        "import time; w, p = time.perf_counter(), time.process_time(); import tilec; "
+        "print(time.perf_counter() - w, time.process_time() - p)"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    wall, processor = map(float, printed.split())
+    return 1e3 * wall, 1e3 * processor
+
+
+def compiling(seconds: float) -> Table:
+    """Medians in milliseconds; the bare interpreter is there for comparison."""
+    command = "from tilec.cli.main import main; raise SystemExit(main())"
+    processes = {
+        "process `tilec compile`": lambda: _process(command, "compile", str(_EXAMPLE), "-o", "-"),
+        "import tilec": _import,
+        "process `python -c pass`": lambda: _process("pass"),
+    }
+    samples: dict[str, list[tuple[float, float]]] = {what: [] for what in processes}
+    for _ in range(_PROCESSES):
+        for what, run in processes.items():
+            samples[what].append(run())
+    inside = in_turn({"compile": Contender(_compile)}, seconds)["compile"]
+    rows: list[Row] = [_row("compile token_loss, grammar loaded", inside.wall, inside.processor, inside.runs)]
+    for what, found in samples.items():
+        wall, processor = (statistics.median(clock) for clock in zip(*found, strict=True))
+        rows.append(_row(what, wall, processor, len(found)))
+    goals = [
+        (row["what"], row["ms"] <= row["goal"], f"{row['ms']:.0f} ms ({row['cpu ms']:.0f} of the processor)")
+        for row in rows
+        if row["goal"] is not None
+    ]
+    return Table("compiling examples/token_loss.ph", rows, goals)
+
+
+def _row(what: str, wall: float, processor: float, runs: int) -> Row:
+    return {"what": what, "ms": wall, "cpu ms": processor, "goal": GOALS_MS.get(what), "runs": runs}
