@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from lark import Lark, Token
+from lark import lexer as lark_lexer
 from lark.lexer import Lexer, LexerThread
 from lark.utils import TextSlice
 
@@ -78,7 +79,13 @@ def parser() -> Lark:
     """The parser with build.py's callbacks. Building the tables takes about a tenth of a second, once a process."""
     from tilec.syntax.build import BUILDER  # build.py needs the keywords above
 
-    return Lark(grammar_text(), parser="lalr", lexer="basic", start=list(START_RULES), transformer=BUILDER)
+    # Where interegular is installed, lark looks for colliding terminals at every start, in this grammar and in its own
+    # grammar of grammars: a quarter of a second. The tests look for them once.
+    found, lark_lexer.has_interegular = lark_lexer.has_interegular, False
+    try:
+        return Lark(grammar_text(), parser="lalr", lexer="basic", start=list(START_RULES), transformer=BUILDER)
+    finally:
+        lark_lexer.has_interegular = found
 
 
 def tokenize(source: Source, start: int = 0, end: int | None = None) -> list[Token]:
