@@ -9,11 +9,13 @@ from dataclasses import replace
 from tilec.tile import ir
 from tilec.tile.gradient.ledger import Ledger
 from tilec.tile.gradient.polynomial import (
+    Guard,
     Powers,
     Sum,
     Term,
     add,
     common_powers,
+    contains,
     divide,
     invert_powers,
     multiply_powers,
@@ -26,7 +28,7 @@ Signed = tuple[bool, ir.Value]
 
 def emit(ledger: Ledger, terms: Sum) -> ir.Value:
     """The value of the sum; its shape broadcasts to the shape of what it is the derivative for."""
-    negative, value = _guarded(ledger, add(_guard_masked(ledger, term) for term in terms))
+    negative, value = _guarded(ledger, _simplest(ledger, [_guard_masked(ledger, term) for term in terms]))
     return ledger.make("neg", value) if negative else value
 
 
@@ -47,6 +49,18 @@ def _guard_masked(ledger: Ledger, term: Term) -> Term:
     return replace(term, guards=term.guards | guards)
 
 
+def _simplest(ledger: Ledger, terms: Sequence[Term]) -> Sum:
+    """The terms without guards that others imply, but with those that all others of the terms have anyway."""
+    bare = [
+        replace(term, powers=_with_quotients(ledger, term.powers), guards=ledger.without_implied(term.guards))
+        for term in terms
+    ]
+    for guard in {guard for term in bare for guard in term.guards}:
+        if all(guard in term.guards or guard in ledger.implied(term.guards) for term in bare):
+            bare = [replace(term, guards=term.guards | {guard}) for term in bare]
+    return add(bare)
+
+
 def _guarded(ledger: Ledger, terms: Sum) -> Signed:
     if not terms:
         return False, ledger.constant(0.0)
@@ -54,6 +68,13 @@ def _guarded(ledger: Ledger, terms: Sum) -> Signed:
     if not conditions:
         return _factored(ledger, terms)
     chosen = min(conditions, key=lambda condition: _rank(ledger, condition, terms))
+    together = _together(ledger, terms, chosen)
+    if len(together) > 1:
+        chosen = ledger.class_of(_conjunction(ledger, together))
+        terms = tuple(
+            replace(term, guards=term.guards - together | {(chosen, True)}) if together <= term.guards else term
+            for term in terms
+        )
     sides: dict[bool, list[Term]] = {True: [], False: []}
     rest: list[Term] = []
     for term in terms:
@@ -75,6 +96,30 @@ def _guarded(ledger: Ledger, terms: Sum) -> Signed:
     return _sum(ledger, [_guarded(ledger, tuple(rest)), (negative, masked)])
 
 
+def _together(ledger: Ledger, terms: Sum, chosen: int) -> frozenset[Guard]:
+    """The guards of the same shape as the chosen one that occur only together with it."""
+    alike = [guard for term in terms for guard in term.guards if guard[0] == chosen]
+    holders = [term for term in terms if alike[0] in term.guards]
+    axes = axes_of(ledger.value(chosen).type)
+    shared = frozenset.intersection(*(term.guards for term in holders))
+    conditions = {condition for term in terms if term not in holders for condition, _ in term.guards}
+    return frozenset(
+        (condition, wanted)
+        for condition, wanted in shared
+        if condition not in conditions and axes_of(ledger.value(condition).type) == axes
+    )
+
+
+def _conjunction(ledger: Ledger, guards: frozenset[Guard]) -> ir.Value:
+    result: ir.Value | None = None
+    for condition, wanted in sorted(guards):
+        value = ledger.value(condition)
+        value = value if wanted else ledger.make("not", value)
+        result = value if result is None else ledger.make("and", result, value)
+    assert result is not None
+    return result
+
+
 def _rank(ledger: Ledger, condition: int, terms: Sum) -> tuple[int, int, int]:
     """The condition that most terms have comes first, then what is one value a row."""
     count = sum(any(own == condition for own, _ in term.guards) for term in terms)
@@ -87,6 +132,8 @@ def _rank(ledger: Ledger, condition: int, terms: Sum) -> tuple[int, int, int]:
 def _factored(ledger: Ledger, terms: Sum) -> Signed:
     """The sum of unguarded terms: what several have in common is multiplied once."""
     groups: list[Signed] = []
+    if len(terms) > 1 and _is_alike(ledger, terms):
+        return _multiplied(ledger, terms, ())
     while len(terms) > 1:
         chosen = _best_factor(ledger, terms)
         if chosen is None:
@@ -94,9 +141,33 @@ def _factored(ledger: Ledger, terms: Sum) -> Signed:
         factor, sign = chosen
         shared = tuple(term for term in terms if dict(term.powers).get(factor, 0) * sign > 0)
         terms = tuple(term for term in terms if term not in shared)
-        groups.append(_multiplied(ledger, shared))
+        groups.append(_multiplied(ledger, shared, _shared(ledger, shared, factor)))
     groups += [_product(ledger, term) for term in terms]
     return _sum(ledger, groups)
+
+
+def _is_alike(ledger: Ledger, terms: Sum) -> bool:
+    """Whether all terms have one and the same number in front of them, which is worth to be multiplied once."""
+    size = abs(terms[0].coefficient)
+    if size == 1.0 or any(abs(term.coefficient) != size for term in terms):
+        return False
+    return _saves(ledger, terms, [replace(term, coefficient=1.0) for term in terms], frozenset())
+
+
+def _saves(ledger: Ledger, terms: Sequence[Term], left: Sequence[Term], axes: frozenset[int]) -> bool:
+    """Whether a factor that varies along `axes`, without which `left` is left of the terms, is worth to be multiplied
+    once: it costs a product as wide as the sum, and saves one for each wide term that it leaves without a factor. Where
+    it saves just one it is worth it too: what cancels then cancels before it is rounded."""
+    widest = frozenset().union(*map(ledger.axes, terms))
+    if axes == widest or all(ledger.axes(term) == axes for term in left):
+        return True
+    return any(ledger.axes(term) == widest and _is_bare(ledger, term, axes) for term in left)
+
+
+def _is_bare(ledger: Ledger, term: Term, axes: frozenset[int]) -> bool:
+    """Whether the term has no factor that is as narrow as the axes, with which another such one could be merged."""
+    is_wide = (not axes_of(ledger.value(factor).type) <= axes for factor, _ in term.powers)
+    return abs(term.coefficient) == 1.0 and all(is_wide)
 
 
 def _best_factor(ledger: Ledger, terms: Sum) -> tuple[int, int] | None:
@@ -105,18 +176,30 @@ def _best_factor(ledger: Ledger, terms: Sum) -> tuple[int, int] | None:
         for factor, power in term.powers:
             key = (factor, 1 if power > 0 else -1)
             counts[key] = counts.get(key, 0) + 1
-    several = [key for key, count in counts.items() if count > 1]
+    several = [key for key, count in counts.items() if count > 1 and _is_worth_factoring(ledger, terms, key)]
     if not several:
         return None
     return min(several, key=lambda key: (-counts[key], -len(axes_of(ledger.value(key[0]).type)), key))
 
 
-def _multiplied(ledger: Ledger, terms: Sum) -> Signed:
-    """Terms with a common factor: that, times the sum of what is left of them."""
-    common = common_powers(terms)
+def _is_worth_factoring(ledger: Ledger, terms: Sum, key: tuple[int, int]) -> bool:
+    factor, sign = key
+    holders = [term for term in terms if dict(term.powers).get(factor, 0) * sign > 0]
+    left = [divide(term, ((factor, sign),)) for term in holders]
+    return _saves(ledger, holders, left, axes_of(ledger.value(factor).type))
+
+
+def _shared(ledger: Ledger, terms: Sum, chosen: int) -> Powers:
+    """The common factors that are as wide as the chosen one."""
+    axes = axes_of(ledger.value(chosen).type)
+    return tuple((factor, power) for factor, power in common_powers(terms) if axes_of(ledger.value(factor).type) == axes)
+
+
+def _multiplied(ledger: Ledger, terms: Sum, common: Powers) -> Signed:
+    """Terms with common factors: those, times the sum of what is left of them."""
     left = [divide(term, common) for term in terms]
     size = min(abs(term.coefficient) for term in left)
-    if all(abs(term.coefficient) == size for term in left):
+    if all(abs(term.coefficient) == size for term in left) and (not common or _is_alike(ledger, tuple(left))):
         left = [replace(term, coefficient=term.coefficient / size) for term in left]
     else:
         size = 1.0
@@ -183,22 +266,23 @@ def _all(ledger: Ledger, values: Sequence[ir.Value]) -> ir.Value:
     return result
 
 
+def _with_quotients(ledger: Ledger, powers: Powers) -> Powers:
+    """The powers with quotients that the kernel has already, such as a softmax, put back together."""
+    for product, number in ledger.products:
+        while any(power < 0 for _, power in product) and contains(powers, product):
+            powers = multiply_powers(multiply_powers(powers, invert_powers(product)), ((number, 1),))
+    return powers
+
+
 def _recomposed(ledger: Ledger, powers: Powers) -> Iterable[tuple[int, int]]:
     """The factors with products that the kernel computes anyway put back together."""
     all_axes = frozenset().union(*(axes_of(ledger.value(factor).type) for factor, _ in powers))
     found: Powers = ()
     for product, number in sorted(ledger.products, key=lambda known: (-len(known[0]), known[1])):
-        while _contains(powers, product) and _is_worth_it(ledger, product, all_axes):
+        while contains(powers, product) and _is_worth_it(ledger, product, all_axes):
             powers = multiply_powers(powers, invert_powers(product))
             found = multiply_powers(found, ((number, 1),))
     return (*powers, *found)
-
-
-def _contains(powers: Powers, product: Powers) -> bool:
-    own = dict(powers)
-    return all(
-        own.get(factor, 0) * power > 0 and abs(own[factor]) >= abs(power) for factor, power in product
-    )
 
 
 def _is_worth_it(ledger: Ledger, product: Powers, axes: frozenset[int]) -> bool:

@@ -8,7 +8,7 @@ from math import isfinite
 from tilec.ops import POINTWISE
 from tilec.source import Span
 from tilec.tile import ir
-from tilec.tile.gradient.polynomial import Powers, Term, invert_powers, multiply_powers
+from tilec.tile.gradient.polynomial import Guard, Powers, Term, invert_powers, multiply_powers
 from tilec.tile.gradient.shapes import axes_of, bounds_at, extent_at
 from tilec.tile.make import make_constant, make_pointwise, reduced_type
 from tilec.tile.walk import operands_of
@@ -35,6 +35,10 @@ class Ledger:
         """Classes that are exactly 0 where nothing comes through a mask, also where their other factors are NaN."""
         self.products: list[tuple[Powers, int]] = []
         """Products of two and more factors that the kernel holds already, with their classes."""
+        self.softmaxes: dict[Hashable, ir.Value] = {}
+        """By the class of a and axes: the kernel's exp(a - max(a)) / sum(exp(a - max(a)))."""
+        self.implications: dict[Guard, frozenset[Guard]] = {}
+        """What holds wherever a guard does, beside what its condition itself says."""
         self.sums: dict[Hashable, Term] = {}
         """Sums by what they are the sum of (see `sums.key_of`)."""
 
@@ -181,6 +185,33 @@ class Ledger:
         """The axes along which the term varies."""
         numbers = [factor for factor, _ in term.powers] + [condition for condition, _ in term.guards]
         return frozenset().union(*(axes_of(self._values[number].type) for number in numbers))
+
+    # --- guards ------------------------------------------------------------------------------------------------
+
+    def implied(self, guards: frozenset[Guard]) -> frozenset[Guard]:
+        """The further guards that hold wherever all of these do."""
+        found: set[Guard] = set()
+        pending = list(guards)
+        while pending:
+            condition, wanted = pending.pop()
+            value = self._values[condition]
+            further = set(self.implications.get((condition, wanted), ()))
+            match value:
+                case ir.Pointwise(op="and" | "or" as op, operands=operands) if wanted == (op == "and"):
+                    further |= {(self.class_of(operand), wanted) for operand in operands}
+                case ir.Pointwise(op="not", operands=(operand,)):
+                    further.add((self.class_of(operand), not wanted))
+            pending += further - found
+            found |= further
+        return frozenset(found)
+
+    def without_implied(self, guards: frozenset[Guard]) -> frozenset[Guard]:
+        """The guards that the others do not imply."""
+        kept = guards
+        for guard in sorted(guards):
+            if guard in self.implied(kept - {guard}):
+                kept = kept - {guard}
+        return kept
 
     # --- placing -----------------------------------------------------------------------------------------------
 

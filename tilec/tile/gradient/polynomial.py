@@ -125,5 +125,11 @@ def _shared(left: int, right: int) -> int:
     return max(left, right) if left < 0 and right < 0 else 0
 
 
+def contains(powers: Powers, product: Powers) -> bool:
+    """Whether the product is a factor of the powers."""
+    own = dict(powers)
+    return all(own.get(factor, 0) * power > 0 and abs(own[factor]) >= abs(power) for factor, power in product)
+
+
 def divide(term: Term, powers: Powers) -> Term:
     return replace(term, powers=multiply_powers(term.powers, invert_powers(powers)))

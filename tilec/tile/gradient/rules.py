@@ -12,9 +12,9 @@ from tilec.tile.gradient.emit import emit
 from tilec.tile.gradient.polynomial import Sum, Term, add, guard, invert_powers, scale
 from tilec.tile.gradient.reverse import Reverse
 from tilec.tile.gradient.shapes import covers
-from tilec.tile.gradient.sums import sum_over
+from tilec.tile.gradient.sums import lanes_of, sum_over
 from tilec.tile.make import make_reduce
-from tilec.types import ONE, SCALAR_BOOL, DType, TileType
+from tilec.types import SCALAR_BOOL, DType, TileType
 
 
 def send_adjoint(reverse: Reverse, value: ir.Value, terms: Sum) -> None:
@@ -75,7 +75,10 @@ def _logsumexp(reverse: Reverse, value: ir.Pointwise, terms: Sum) -> None:
             ledger = reverse.ledger
             is_one = largest.axes == rest.axes and ledger.class_of(a) == ledger.class_of(other)
             if is_one and (largest.keeps_axes or value.type.rank == 0):
-                exponential = ledger.make("exp", ledger.make("sub", a, value))
+                axes = frozenset(axis - a.type.rank for axis in largest.axes)
+                exponential = ledger.softmaxes.get((ledger.class_of(a), axes))
+                if exponential is None:
+                    exponential = ledger.make("exp", ledger.make("sub", a, value))
                 reverse.give(other, reverse.times(terms, (ledger.term(exponential),)))
                 return
     _by_column(reverse, value, terms)
@@ -184,9 +187,7 @@ def _product(reverse: Reverse, value: ir.Reduce, terms: Sum) -> None:
 def _pick(reverse: Reverse, value: ir.Pick, terms: Sum) -> None:
     """The picked lane gets the adjoint."""
     ledger, x, index = reverse.ledger, value.operand, value.index
-    shape = (*(ONE,) * (x.type.rank - 1), x.type.shape[-1])
-    lanes = ledger.add(ir.Iota(TileType(DType.I32, shape), ledger.span, x.type.rank - 1))
-    is_picked = ledger.make("eq", lanes, index)
+    is_picked = ledger.make("eq", lanes_of(ledger, x), index)
     # A pick is the sum of this along the last axis.
     masked = ledger.make("where", is_picked, x, ledger.constant(0.0))
     reverse.send(masked, x, guard(terms, ledger.class_of(is_picked), True))

@@ -8,10 +8,22 @@ from dataclasses import replace
 from tilec.tile import ir
 from tilec.tile.gradient.emit import emit
 from tilec.tile.gradient.ledger import Ledger
-from tilec.tile.gradient.polynomial import ONE, ZERO, Powers, Sum, Term, add, invert_powers, multiply
+from tilec.tile.gradient.polynomial import (
+    ONE,
+    ZERO,
+    Powers,
+    Sum,
+    Term,
+    add,
+    contains,
+    invert_powers,
+    multiply,
+    multiply_powers,
+)
 from tilec.tile.gradient.shapes import axes_of, bounds_at, bounds_within, covers, extent_at, is_narrow
-from tilec.tile.make import make_reduce
-from tilec.types import TileType
+from tilec.tile.make import broadcast_shape, make_reduce
+from tilec.types import ONE as ONE_LANE
+from tilec.types import DType, TileType, broadcast_activity
 
 Axes = frozenset[int]
 
@@ -29,13 +41,29 @@ def sum_over(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, *, keeps_a
         if known is not None:
             done += multiply((outer,), known)
         else:
+            outer, inner = _absorbed(ledger, outer, inner)
             inside.setdefault((outer.powers, outer.guards), []).append(
-                replace(inner, coefficient=inner.coefficient * outer.coefficient)
+                replace(inner, coefficient=outer.coefficient)
             )
     for (powers, guards), parts in inside.items():
-        total = _reduced(ledger, tuple(parts), donor, axes, keeps_axes)
-        done += multiply((Term(1.0, powers, guards),), (total,))
+        factor = parts[0].coefficient
+        terms = tuple(replace(part, coefficient=part.coefficient / factor) for part in parts)
+        total = _reduced(ledger, terms, donor, axes, keeps_axes)
+        done += multiply((Term(factor, powers, guards),), (total,))
     return add(done)
+
+
+def _absorbed(ledger: Ledger, outer: Term, inner: Term) -> tuple[Term, Term]:
+    """Narrow divisors that make a quotient that the kernel has already (a softmax) stay in the sum with it."""
+    for product, _ in ledger.products:
+        wide = tuple((factor, power) for factor, power in product if contains(inner.powers, ((factor, power),)))
+        narrow = tuple((factor, power) for factor, power in product if (factor, power) not in wide)
+        if wide and narrow and all(power < 0 for _, power in narrow) and contains(outer.powers, narrow):
+            return (
+                replace(outer, powers=multiply_powers(outer.powers, invert_powers(narrow))),
+                replace(inner, powers=multiply_powers(inner.powers, narrow)),
+            )
+    return outer, inner
 
 
 def _split(ledger: Ledger, term: Term, axes: Axes) -> tuple[Term, Term]:
@@ -53,6 +81,10 @@ def _split(ledger: Ledger, term: Term, axes: Axes) -> tuple[Term, Term]:
 def _known_sum(ledger: Ledger, term: Term, donor: ir.Value, axes: Axes, keeps_axes: bool) -> Sum | None:
     if not term.powers and not term.guards:
         return (ledger.count(donor, axes, keeps_axes=keeps_axes),)
+    if axes == {-1}:
+        picked = _picked(ledger, term, donor)
+        if picked is not None:
+            return picked
     known = ledger.sums.get(key_of(term.powers, term.guards, donor.type, axes))
     if known is not None and all(_is_usable(ledger.value(factor), donor) for factor, _ in known.powers):
         if term.guards:
@@ -66,6 +98,54 @@ def _known_sum(ledger: Ledger, term: Term, donor: ir.Value, axes: Axes, keeps_ax
             if _is_centred(ledger, value, axes):
                 return ZERO
     return None
+
+
+def _picked(ledger: Ledger, term: Term, donor: ir.Value) -> Sum | None:
+    """The sum over the last axis of what is masked by iota == index: the lane at the index, if there is one."""
+    if len(term.guards) != 1 or donor.type.active[-1]:
+        return None
+    ((condition, wanted),) = term.guards
+    index = _index_of(ledger.value(condition))
+    if index is None or not wanted:
+        return None
+    zero = ledger.add(ir.Const(TileType(DType.I32), ledger.span, 0))
+    count = ledger.add(ir.Dim(TileType(DType.I32), ledger.span, donor.type.shape[-1]))
+    inside = frozenset(
+        (ledger.class_of(ledger.make(op, index, bound)), True) for op, bound in (("ge", zero), ("lt", count))
+    )
+    ledger.implications[condition, True] = inside
+    if not term.powers:
+        return (Term(guards=inside),)
+    known = ledger.sums.get(key_of(term.powers, term.guards, donor.type, frozenset({-1})))
+    if known is None:
+        value = emit(ledger, (Term(powers=term.powers),))
+        if value.type.rank == 0 or value.type.shape[-1].is_one or value.type.active[-1]:
+            return None
+        known = Term(powers=((ledger.class_of(pick(ledger, value, index)), 1),))
+    return (replace(known, guards=known.guards | inside),)
+
+
+def _index_of(condition: ir.Value) -> ir.Value | None:
+    """The index in iota(last) == index, with one index a row."""
+    match condition:
+        case ir.Pointwise(op="eq", operands=(ir.Iota() as lanes, index)):
+            pass
+        case ir.Pointwise(op="eq", operands=(index, ir.Iota() as lanes)):
+            pass
+        case _:
+            return None
+    is_last = lanes.axis == lanes.type.rank - 1 and lanes.type.dtype is DType.I32
+    return index if is_last and -1 not in axes_of(index.type) else None
+
+
+def pick(ledger: Ledger, value: ir.Value, index: ir.Value) -> ir.Value:
+    """The lane of the last axis at the index."""
+    if index.type.rank == 0:
+        index = ledger.view(index, (None,))
+    shape = broadcast_shape([value.type.shape[:-1], index.type.shape[:-1]])
+    leading = [TileType(each.type.dtype, each.type.shape[:-1], each.type.active[:-1]) for each in (value, index)]
+    active = (*broadcast_activity(shape, leading), index.type.active[-1])
+    return ledger.add(ir.Pick(TileType(value.type.dtype, (*shape, ONE_LANE), active), ledger.span, value, index))
 
 
 def _is_usable(value: ir.Value, donor: ir.Value) -> bool:
@@ -125,6 +205,20 @@ def key_of(powers: Powers, guards: frozenset, tile: TileType, axes: Axes) -> Has
     return (powers, guards, lanes)
 
 
+def note_known(ledger: Ledger, value: ir.Value) -> None:
+    """Takes up what a value of the kernel tells about sums."""
+    match value:
+        case ir.Reduce(op="sum"):
+            note_sum(ledger, value)
+        case ir.Pick():
+            note_pick(ledger, value)
+        case ir.Pointwise(op="div_f32"):
+            ledger.term(value)
+            note_softmax(ledger, value)
+        case ir.Pointwise(op="mul" | "square"):
+            ledger.term(value)
+
+
 def note_sum(ledger: Ledger, value: ir.Reduce) -> None:
     """Takes up a sum of the kernel: of n * w, with n a narrow divisor, it also tells the sum of w."""
     if value.op != "sum" or not (value.keeps_axes or value.type.rank == 0) or not value.type.dtype.is_float:
@@ -139,6 +233,36 @@ def note_sum(ledger: Ledger, value: ir.Reduce) -> None:
     total = multiply((inverse,), (Term(powers=((number, 1),)),))
     if not outer.guards:
         ledger.sums.setdefault(key_of(inner.powers, inner.guards, operand.type, axes), total[0])
+
+
+def note_pick(ledger: Ledger, value: ir.Pick) -> None:
+    """Takes up a pick of the kernel, which is the sum of what is masked by iota == index."""
+    operand = value.operand
+    if not value.type.dtype.is_float or operand.type.active[-1]:
+        return
+    is_picked = ledger.make("eq", lanes_of(ledger, operand), value.index)
+    term = ledger.term(operand)
+    if term.coefficient != 0.0:
+        key = key_of(term.powers, frozenset({(ledger.class_of(is_picked), True)}), operand.type, frozenset({-1}))
+        ledger.sums.setdefault(key, Term(1.0 / term.coefficient, ((ledger.class_of(value), 1),)))
+
+
+def lanes_of(ledger: Ledger, value: ir.Value) -> ir.Value:
+    """The index of each lane along the last axis."""
+    shape = (*(ONE_LANE,) * (value.type.rank - 1), value.type.shape[-1])
+    return ledger.add(ir.Iota(TileType(DType.I32, shape), ledger.span, value.type.rank - 1))
+
+
+def note_softmax(ledger: Ledger, value: ir.Pointwise) -> None:
+    """Takes up exp(a - max(a)) / sum(exp(a - max(a))), which is what the gradient of logsumexp(a) is."""
+    match value.operands:
+        case (
+            ir.Pointwise(op="exp", operands=(ir.Pointwise(op="sub", operands=(a, ir.Reduce(op="max") as largest)),)) as e,
+            ir.Reduce(op="sum") as total,
+        ) if value.type == a.type == e.type and ledger.class_of(total.operand) == ledger.class_of(e):
+            axes = frozenset(axis - a.type.rank for axis in total.axes)
+            if _is_over(ledger, largest, a, axes):
+                ledger.softmaxes.setdefault((ledger.class_of(a), axes), value)
 
 
 def _operand_term(ledger: Ledger, operand: ir.Value) -> Term:
@@ -169,8 +293,9 @@ def _reduced(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, keeps_axes
     if any(term.guards for term in terms):
         ledger.masked.add(number)
     if len(terms) == 1 and not counted:
-        inverse = Term(1.0 / terms[0].coefficient, ((number, 1),))
-        ledger.sums.setdefault(key_of(terms[0].powers, terms[0].guards, donor.type, axes), inverse)
+        outer, inner = _split(ledger, terms[0], axes)
+        inverse = Term(1.0 / outer.coefficient, multiply_powers(((number, 1),), invert_powers(outer.powers)))
+        ledger.sums.setdefault(key_of(inner.powers, inner.guards, donor.type, axes), inverse)
     if not counted:
         return Term(powers=((number, 1),))
     count = ledger.count(donor, counted)

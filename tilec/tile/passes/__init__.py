@@ -12,6 +12,7 @@ from tilec.tile.passes.forward_stores import forward_stores
 from tilec.tile.passes.merge_equal import merge_equal
 from tilec.tile.passes.raise_reductions import raise_reductions
 from tilec.tile.passes.simplify import simplify
+from tilec.tile.passes.simplify_derived import simplify_derived
 from tilec.tile.passes.split_logsumexp import split_logsumexp
 
 Pass = Callable[[ir.Kernel], ir.Kernel]
@@ -25,6 +26,8 @@ PASSES: list[Pass] = [
     simplify,
     merge_equal,
     raise_reductions,
+    merge_equal,
+    simplify_derived,
     merge_equal,
     drop_dead,
 ]

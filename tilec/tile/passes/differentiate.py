@@ -9,7 +9,7 @@ from tilec.tile.gradient.control import name_of, open_control
 from tilec.tile.gradient.ledger import Ledger
 from tilec.tile.gradient.reasons import why_independent
 from tilec.tile.gradient.reverse import dependents, derivative
-from tilec.tile.gradient.sums import note_sum
+from tilec.tile.gradient.sums import note_known
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.rewrite import Rewriter, rewrite
 from tilec.tile.walk import walk
@@ -53,8 +53,7 @@ class _Differentiator:
                 if isinstance(known, ir.Store | ir.If | ir.For | ir.While):
                     continue
                 ledger.note(known)
-                if isinstance(known, ir.Reduce):
-                    note_sum(ledger, known)
+                note_known(ledger, known)
         result = derivative(ledger, value.y, value.x)
 
         def append(new: ir.Value) -> None:
