@@ -145,6 +145,22 @@ PICK = {
     "eq": lambda b, x, t: b.reduce("sum", b.op("where", b.op("eq", columns_of(x, b), t), x, 0.0)),
     "eq, the target first": lambda b, x, t: b.reduce("sum", b.op("where", b.op("eq", t, columns_of(x, b)), x, 0.0)),
     "ne": lambda b, x, t: b.reduce("sum", b.op("where", b.op("ne", columns_of(x, b), t), 0.0, x)),
+    "with a condition": lambda b, x, t: b.reduce(
+        "sum", b.op("where", b.op("and", b.op("eq", columns_of(x, b), t), b.op("gt", t, 0)), x, 0.0)
+    ),
+    "with a condition of the row, first": lambda b, x, t: b.reduce(
+        "sum",
+        b.op("where", b.op("and", b.op("lt", b.reduce("max", x), 9.0), b.op("eq", columns_of(x, b), t)), x, 0.0),
+    ),
+    "with a scalar condition, of everything": lambda b, x, t: b.broadcast(
+        b.reduce(
+            "sum",
+            b.op("where", b.op("and", b.op("eq", columns_of(x, b), t), b.op("lt", b.block(), 1)), x, 0.0),
+            (0, 1),
+            keeps_axes=False,
+        ),
+        (4, 1),
+    ),
     "a constant": lambda b, x, t: b.reduce("sum", b.op("where", b.op("eq", columns_of(x, b), 1), x, 0.0)),
     "axes that go": lambda b, x, t: b.view(
         b.reduce("sum", b.op("where", b.op("eq", columns_of(x, b), t), x, 0.0), keeps_axes=False), (0, None)
@@ -172,6 +188,15 @@ NO_PICK = {
     "the other side": lambda b, x, t: b.reduce("sum", b.op("where", b.op("eq", columns_of(x, b), t), 0.0, x)),
     "below": lambda b, x, t: b.reduce("sum", b.op("where", b.op("lt", columns_of(x, b), t), x, 0.0)),
     "rows": lambda b, x, t: b.reduce("sum", b.op("where", b.op("eq", b.iota(0, (4, 1)), t), x, 0.0)),
+    "a condition a column": lambda b, x, t: b.reduce(
+        "sum", b.op("where", b.op("and", b.op("eq", columns_of(x, b), t), b.op("gt", x, 0.0)), x, 0.0)
+    ),
+    "a column or a condition": lambda b, x, t: b.reduce(
+        "sum", b.op("where", b.op("or", b.op("eq", columns_of(x, b), t), b.op("gt", t, 0)), x, 0.0)
+    ),
+    "not the column, and a condition": lambda b, x, t: b.reduce(
+        "sum", b.op("where", b.op("and", b.op("ne", columns_of(x, b), t), b.op("gt", t, 0)), x, 0.0)
+    ),
     "a maximum": lambda b, x, t: b.reduce("max", b.op("where", b.op("eq", columns_of(x, b), t), x, 0.0)),
     "one value a row": lambda b, x, t: b.reduce(
         "sum", b.op("where", b.op("eq", columns_of(x, b), t), b.reduce("max", x), 0.0)

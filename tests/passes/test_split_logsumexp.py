@@ -52,15 +52,23 @@ def test_other_uses_of_a_logsumexp_stay():
     assert split_logsumexp(before) is before
 
 
-def test_an_update_that_covers_only_some_lanes_stays():
+@pytest.mark.parametrize("side", ["left", "right"])
+@given(x=floats(5, 3, specials=False))
+def test_an_update_that_covers_only_some_lanes(side, x):
     """`old` is active in every row of a block, the logsumexp only in those inside the tensor."""
 
     def build(b, x):
         old = b.broadcast(b.const(1.0), (4, 1))
-        return b.op("sub", b.update(old, b.logsumexp(x)), b.reduce("max", x))
+        total = b.reduce("sum", x)
+        operands = [b.update(old, b.logsumexp(x)), b.reduce("sum", b.broadcast(total, (4, 1)), (0,))]
+        difference = b.op("sub", *(operands if side == "left" else reversed(operands)))
+        # The lanes that keep `old` show in a sum over the rows.
+        return b.op("add", b.reduce("sum", difference, (0,)), total)
 
     before = row_kernel(build)
-    assert split_logsumexp(before) is before
+    after = split_logsumexp(before)
+    assert count(after, ir.Update) == 2
+    assert_same(before, after, {"X": x}, {"M": 5, "V": 3}, tolerance=2e-4)
 
 
 def test_values_used_elsewhere_too():

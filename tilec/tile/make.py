@@ -48,6 +48,14 @@ def make_reduce(
     return ir.Reduce(tile, span, op, operand, axes, keeps_axes, name=name)
 
 
+def make_pick(operand: ir.Value, index: ir.Value, span: Span, name: str = "") -> ir.Pick:
+    """The element of `operand`'s last axis at `index`, which has extent 1 there."""
+    shape = broadcast_shape([operand.type.shape[:-1], index.type.shape[:-1]])
+    leading = [TileType(tile.dtype, tile.shape[:-1], tile.active[:-1]) for tile in (operand.type, index.type)]
+    active = (*broadcast_activity(shape, leading), index.type.active[-1])
+    return ir.Pick(TileType(operand.type.dtype, (*shape, ONE), active), span, operand, index, name=name)
+
+
 def reduced_type(tile: TileType, axes: tuple[int, ...], *, keeps_axes: bool) -> TileType:
     """The type after a reduction over `axes` (not negative): they go, or stay with extent 1, all lanes active."""
     shape: list[Extent] = []

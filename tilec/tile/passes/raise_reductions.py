@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from tilec.tile import ir
-from tilec.tile.make import broadcast_shape, make_pointwise, make_reduce
+from tilec.tile.make import broadcast_shape, make_pick, make_pointwise, make_reduce
 from tilec.tile.rewrite import Rewriter, rewrite
 from tilec.tile.walk import operands_of
 from tilec.types import ONE, DType, TileType
@@ -157,19 +158,21 @@ def _pick(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
     """sum(where(iota(last) == t, x, 0)) over the last axis -> pick(x, t); over others too -> their sum of it.
 
     Likewise where(iota(last) != t, 0, x), and t == iota(last). `t` is one value a row, all of them active.
+    where(iota(last) == t && c, x, 0), c one a row too, gives where(c, pick(x, t), 0).
     """
     if not isinstance(value, ir.Reduce) or value.op != "sum":
         return None
-    parts = _one_hot_parts(value.operand)
-    last = value.operand.type.rank - 1
-    if parts is None or last not in value.axes:
+    masked = value.operand
+    hot = _one_hot(masked)
+    last = masked.type.rank - 1
+    if hot is None or last not in value.axes:
         return None
-    x, index = parts
+    index = hot.index
     if index.type.rank == 0:
         index = rewriter.append(ir.View(TileType(index.type.dtype, (ONE,)), value.span, index, (None,)))
-    masked = value.operand.type
-    tile = TileType(x.type.dtype, (*masked.shape[:-1], ONE), (*masked.active[:-1], frozenset()))
-    picked = rewriter.append(ir.Pick(tile, value.span, x, index, name=value.name))
+    picked = rewriter.append(make_pick(hot.x, index, value.span, value.name))
+    if hot.guard is not None:
+        picked = rewriter.append(make_pointwise("where", (hot.guard, picked, hot.zero), value.span, value.name))
     if value.axes != (last,):
         return rewriter.append(make_reduce("sum", picked, value.axes, value.span, keeps_axes=value.keeps_axes))
     if value.keeps_axes:
@@ -177,10 +180,20 @@ def _pick(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
     return rewriter.append(ir.View(value.type, value.span, picked, tuple(range(last)), name=value.name))
 
 
-def _one_hot_parts(masked: ir.Value) -> tuple[ir.Value, ir.Value] | None:
-    """x and t of where(iota(last) == t, x, 0.0), in any of its spellings."""
+@dataclass(frozen=True, slots=True)
+class _OneHot:
+    """The parts of where(iota(last) == index && guard, x, zero)."""
+
+    x: ir.Value
+    index: ir.Value
+    guard: ir.Value | None
+    zero: ir.Value
+
+
+def _one_hot(masked: ir.Value) -> _OneHot | None:
+    """What a tile is that is 0 but for one column a row, in any of its spellings."""
     match masked:
-        case ir.Pointwise(op="where", operands=(ir.Pointwise(op="eq") as condition, x, zero)):
+        case ir.Pointwise(op="where", operands=(ir.Pointwise(op="eq" | "and") as condition, x, zero)):
             pass
         case ir.Pointwise(op="where", operands=(ir.Pointwise(op="ne") as condition, zero, x)):
             pass
@@ -188,13 +201,28 @@ def _one_hot_parts(masked: ir.Value) -> tuple[ir.Value, ir.Value] | None:
             return None
     if not isinstance(zero, ir.Const) or zero.value != 0 or x.type.rank == 0:
         return None
-    left, right = condition.operands
-    index = right if _is_last_iota(left) else left if _is_last_iota(right) else None
-    if index is None or not _is_one_a_row(index) or x.type.shape[-1] != masked.type.shape[-1]:
+    index, guard = _hot_column(condition)
+    if index is None or x.type.shape[-1] != masked.type.shape[-1]:
         return None
-    leading = broadcast_shape([x.type.shape[:-1], index.type.shape[:-1]])
-    missing = masked.type.rank - 1 - len(leading)
-    return (x, index) if missing == 0 and leading == masked.type.shape[:-1] else None
+    narrow = [index.type.shape[:-1]] + ([] if guard is None else [guard.type.shape[:-1]])
+    is_whole = broadcast_shape([x.type.shape[:-1], *narrow]) == masked.type.shape[:-1]
+    return _OneHot(x, index, guard, zero) if is_whole else None
+
+
+def _hot_column(condition: ir.Pointwise) -> tuple[ir.Value | None, ir.Value | None]:
+    """t and c of iota(last) == t && c, in any order; c may be missing."""
+    left, right = condition.operands
+    if condition.op == "and":
+        for comparison, guard in ((left, right), (right, left)):
+            if isinstance(comparison, ir.Pointwise) and comparison.op == "eq" and _is_one_a_row(guard):
+                index, _ = _hot_column(comparison)
+                if index is not None:
+                    return index, guard
+        return None, None
+    for iota, index in ((left, right), (right, left)):
+        if _is_last_iota(iota) and _is_one_a_row(index):
+            return index, None
+    return None, None
 
 
 def _is_last_iota(value: ir.Value) -> bool:

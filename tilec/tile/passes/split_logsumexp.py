@@ -16,7 +16,10 @@ def split_logsumexp(kernel: ir.Kernel) -> ir.Kernel:
 def _split(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
     match value:
         case ir.Pointwise(op="sub", operands=(left, right)):
-            return _split_left(rewriter, value, left, right) or _split_right(rewriter, value, left, right)
+            for law in (_split_left, _split_right, _split_update_left, _split_update_right):
+                new = law(rewriter, value, left, right)
+                if new is not None:
+                    return new
     return None
 
 
@@ -38,6 +41,28 @@ def _split_right(rewriter: Rewriter, value: ir.Value, left: ir.Value, right: ir.
     largest, rest = parts
     difference = rewriter.emit(make_pointwise("sub", (left, largest), value.span))
     return rewriter.emit(make_pointwise("sub", (difference, rest), value.span, value.name))
+
+
+def _split_update_left(rewriter: Rewriter, value: ir.Value, left: ir.Value, right: ir.Value) -> ir.Value | None:
+    """Update(old, new) - y -> Update(old - y, new - y), where new is a logsumexp that leaves lanes of old."""
+    if not isinstance(left, ir.Update) or not _is_logsumexp(left.new):
+        return None
+    old, new = (rewriter.emit(make_pointwise("sub", (side, right), value.span)) for side in (left.old, left.new))
+    return rewriter.emit(ir.Update(value.type, value.span, old, new, name=value.name))
+
+
+def _split_update_right(rewriter: Rewriter, value: ir.Value, left: ir.Value, right: ir.Value) -> ir.Value | None:
+    """y - Update(old, new) -> Update(y - old, y - new), where new is a logsumexp that leaves lanes of old."""
+    if not isinstance(right, ir.Update) or not _is_logsumexp(right.new):
+        return None
+    old, new = (rewriter.emit(make_pointwise("sub", (left, side), value.span)) for side in (right.old, right.new))
+    return rewriter.emit(ir.Update(value.type, value.span, old, new, name=value.name))
+
+
+def _is_logsumexp(value: ir.Value) -> bool:
+    while isinstance(value, ir.View | ir.Broadcast):
+        value = value.operand
+    return isinstance(value, ir.Pointwise) and value.op == "lse_add"
 
 
 def _parts(rewriter: Rewriter, value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
