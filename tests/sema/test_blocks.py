@@ -40,6 +40,9 @@ def test_declared_grid_and_other_attributes():
     text = kernel("D[ctx.block.x, :] = colsum(A[ctx.block.x * 64 :+ 64, :])", "@grid(ceildiv(M, 64))\n@threads(64)")
     assert str(build(text).grid[0]) == "ceildiv(M, 64)"
     assert build(text).threads == 64
+    text = "@threads(T)\nkernel k(A: tensor<f32>[1], const T: i32 = 32) {\n  A[0] = 1.0\n}"
+    assert build(text).threads == 32
+    assert build(text, T=128).threads == 128
 
 
 @pytest.mark.parametrize(

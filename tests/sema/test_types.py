@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.sema.support import attempt, build, codes, run
+from tests.sema.support import attempt, build, codes, load, run
 from tilec.tile import ir
 from tilec.tile.walk import walk
 
@@ -191,6 +191,17 @@ kernel k(A: tensor<f32>[M], B: tensor<f32>[M, 4], n: i32) {
     kernel, found = attempt(text)
     assert kernel is None
     assert sorted({each.code for each in found if each.severity == "error"}) == ["E0201", "E0207", "E0312", "E0318"]
+
+
+def test_faults_of_names_do_not_hide_faults_of_types():
+    text = """
+kernel one(A: tensor<f32>[M], const n: i32) {
+  A[:] = nothing
+}
+kernel two(A: tensor<f32>[M], B: tensor<u32>[M]) {
+  A[:] = A[:] + B[:]
+}"""
+    assert [each.code for each in load(text)[1].diagnostics] == ["E0201", "E0301"]
 
 
 def test_a_fault_through_three_functions_points_at_the_users_line():

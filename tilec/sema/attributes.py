@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tilec.diag import catalog
 from tilec.diag.report import did_you_mean
-from tilec.sema.constants import evaluate
+from tilec.sema.constants import Constant, evaluate
 from tilec.sema.faults import Faults
 from tilec.sema.program import KernelSignature
 from tilec.syntax import ast
@@ -27,8 +28,8 @@ class Attributes:
     bound: int = BOUND
 
 
-def read_attributes(signature: KernelSignature, faults: Faults) -> Attributes:
-    """The kernel's attributes; faults are reported."""
+def read_attributes(signature: KernelSignature, fixed: Mapping[str, Constant], faults: Faults) -> Attributes:
+    """The kernel's attributes; `fixed` are its scalar parameters that are known. Faults are reported."""
     result = Attributes()
     seen: set[str] = set()
     for node in signature.node.attributes:
@@ -43,9 +44,9 @@ def read_attributes(signature: KernelSignature, faults: Faults) -> Attributes:
             case "disjoint":
                 _disjoint(node, signature, result, faults)
             case "threads":
-                result.threads = _number(node, signature, faults, THREADS_LIMIT)
+                result.threads = _number(node, signature, fixed, faults, THREADS_LIMIT)
             case "bound":
-                result.bound = _number(node, signature, faults, 2**31 - 1) or BOUND
+                result.bound = _number(node, signature, fixed, faults, 2**31 - 1) or BOUND
             case "autotune":
                 faults.error(catalog.AUTOTUNE_NOT_YET, node.name.span)
             case _:
@@ -81,13 +82,19 @@ def _disjoint(node: ast.KernelAttribute, signature: KernelSignature, result: Att
             result.disjoint.add(name)
 
 
-def _number(node: ast.KernelAttribute, signature: KernelSignature, faults: Faults, limit: int) -> int | None:
+def _number(
+    node: ast.KernelAttribute, signature: KernelSignature, fixed: Mapping[str, Constant], faults: Faults, limit: int
+) -> int | None:
     """The one positive constant that an attribute takes."""
     name = node.name.name
     if len(node.arguments) != 1 or isinstance(node.arguments[0], ast.NamedIn):
         _wrong(node, faults, "one positive constant")
         return None
-    constant = evaluate(node.arguments[0], signature.scope, faults.reporter, f"the value of `@{name}`")
+    argument = node.arguments[0]
+    if isinstance(argument, ast.Name) and argument.name in fixed:
+        constant: Constant | None = fixed[argument.name]
+    else:
+        constant = evaluate(argument, signature.scope, faults.reporter, f"the value of `@{name}`")
     if constant is None:
         faults.count += 1
         return None

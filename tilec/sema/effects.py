@@ -22,10 +22,33 @@ class Effects:
 def effects(found: Found) -> Effects:
     """The effects of a function, through the statement functions that it calls too."""
     memo = found.scope.effects
-    if found.function not in memo:
-        memo[found.function] = Effects(frozenset(), frozenset())  # stands for a recursive call, an error elsewhere
-        memo[found.function] = _compute(found.function, found.scope)
+    # Callees first, with a stack of our own: a chain of calls may be longer than Python's recursion.
+    stack = [] if found.function in memo else [(found, False)]
+    while stack:
+        current, is_ready = stack.pop()
+        function, scope = current.function, current.scope
+        if is_ready:
+            scope.effects[function] = _compute(function, scope)
+        elif function not in scope.effects:
+            scope.effects[function] = Effects(frozenset(), frozenset())  # for a recursive call, an error elsewhere
+            stack.append((current, True))
+            stack.extend((callee, False) for callee in _callees(function, scope))
     return memo[found.function]
+
+
+def _callees(function: ast.Function, scope: FileScope) -> list[Found]:
+    """The functions that a body calls."""
+    found: list[Found | None] = []
+    expressions = [] if function.value is None else [function.value]
+    for statement in walk_statements(function.body):
+        expressions += expressions_of(statement)
+        if isinstance(statement, ast.CallStatement):
+            call = statement.call
+            found.append(lookup.find(scope, call.function, len(call.arguments), is_statement=True))
+    for expression in expressions:
+        for call in _calls(expression):
+            found.append(lookup.find(scope, call.function, len(call.arguments), is_statement=False))
+    return [callee for callee in found if callee is not None]
 
 
 def _compute(function: ast.Function, scope: FileScope) -> Effects:
@@ -83,7 +106,7 @@ def _passed(call: ast.Call, scope: FileScope, *, is_statement: bool = True) -> E
     callee = lookup.find(scope, call.function, len(call.arguments), is_statement=is_statement)
     if callee is None:
         return Effects(frozenset(), frozenset())
-    inner = effects(callee)
+    inner = callee.scope.effects[callee.function]
     return _through(callee.function, call, inner)
 
 
@@ -125,7 +148,7 @@ def _names_used_by_call(call: ast.Call, scope: FileScope) -> set[str]:
     if callee is None:
         subject = call.arguments[0].value if call.function == "extent" else None
         return plain - {subject.name} if isinstance(subject, ast.Name) else plain
-    inner = effects(callee)
+    inner = callee.scope.effects[callee.function]
     return set(_through(callee.function, call, inner).used)
 
 

@@ -259,7 +259,9 @@ class Expander:
             case TensorName(tensor=tensor):
                 return self.emit(core.WholeTensor(span, tensor))
             case core.Node():
-                return self.emit(core.Use(span, found))
+                use = core.Use(span, found)
+                self.block.nodes.append(use)  # not counted: it becomes nothing
+                return use
         const = lookup.find_constant(self.context.scope, node.name)
         if const is not None:
             constant = evaluate_const(*const, self.faults.reporter)

@@ -73,12 +73,20 @@ def try_build_kernel(
         return None
 
 
+def look_through(program: Program, reporter: Reporter) -> None:
+    """Reports what is wrong inside the kernels of a program that is known to be faulty, so that one run finds all."""
+    for signature in program.kernels.values():
+        missing = [p for p in signature.parameters if p.is_const and p.default is None and p.kind == "scalar"]
+        assumed: dict[str, Scalar] = {p.name: p.alternatives[0] is DType.BOOL or 1 for p in missing}
+        try_build_kernel(program, signature.name, constants=assumed, reporter=reporter)
+
+
 def _build(
     signature: KernelSignature, dtypes: Mapping[str, DType], constants: Mapping[str, Scalar], faults: Faults
 ) -> ir.Kernel | None:
     tensors = _tensors(signature, dtypes, faults)
     fixed = _constants(signature, constants, faults)
-    attributes = read_attributes(signature, faults)
+    attributes = read_attributes(signature, fixed, faults)
     expander = Expander(signature, faults)
     body = expander.expand()
     builder = _run(signature, tensors, fixed, attributes, body, expander.iotas, faults)

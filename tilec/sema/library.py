@@ -1,18 +1,17 @@
-"""The functions of std: indexed by a scan of the texts, parsed one by one when they are used."""
+"""The functions of std: indexed without parsing, parsed one by one when they are used."""
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 
 from tilec.diag.report import Reporter
+from tilec.errors import InternalError
 from tilec.sema.program import FileScope
 from tilec.source import Source
 from tilec.syntax import ast
-from tilec.syntax.parse import parse
-
-_ITEM = re.compile(r"^(?:fn|const) +([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+from tilec.syntax.index import Entry, index_items
+from tilec.syntax.parse import parse_item
 
 
 class Library:
@@ -21,49 +20,41 @@ class Library:
     def __init__(self, texts: list[tuple[str, str]]) -> None:
         self.sources = tuple(Source(name, text, is_std=True) for name, text in texts)
         self.scopes = [FileScope(source) for source in self.sources]
-        self._places: dict[str, list[tuple[FileScope, int, int]]] = {}
+        self._entries: dict[str, list[tuple[FileScope, Entry]]] = {}
         self._parsed: set[str] = set()
         for scope in self.scopes:
-            starts = list(_ITEM.finditer(scope.source.text))
-            ends = [match.start() for match in starts[1:]] + [len(scope.source.text)]
-            for match, end in zip(starts, ends, strict=True):
-                self._places.setdefault(match[1], []).append((scope, match.start(), end))
+            for name, entries in index_items(scope.source).items():
+                self._entries.setdefault(name, []).extend((scope, entry) for entry in entries)
 
     @property
     def names(self) -> frozenset[str]:
         """Public names."""
-        return frozenset(name for name in self._places if not name.startswith("_"))
+        return frozenset(name for name in self._entries if not name.startswith("_"))
 
     def __contains__(self, name: str) -> bool:
-        return name in self._places
+        return name in self._entries
 
     def load(self, name: str) -> None:
         """Makes sure that every definition of the name is in its scope."""
         if name in self._parsed:
             return
         self._parsed.add(name)
-        for scope, start, end in self._places.get(name, ()):
-            self._parse(scope, start, end)
+        for scope, entry in self._entries.get(name, ()):
+            self._parse(scope, entry)
 
     def load_all(self) -> None:
-        for name in self._places:
+        for name in self._entries:
             self.load(name)
 
-    def _parse(self, scope: FileScope, start: int, end: int) -> None:
-        # Blanks before the item keep its offsets those of the file; the doc comment is `tools.doc`'s affair.
-        text = scope.source.text
-        blank = re.sub(r"[^\n]", " ", text[:start])
+    def _parse(self, scope: FileScope, entry: Entry) -> None:
         reporter = Reporter()
-        for item in parse(Source(scope.source.name, blank + text[start:end], is_std=True), reporter).items:
-            match item:
-                case ast.Function():
-                    table = scope.functions(is_statement=item.value is None)
-                    table.setdefault(item.name.name, []).append(item)
-                case ast.Const():
-                    scope.constants[item.name.name] = item
-                case _:
-                    raise AssertionError(f"{scope.source.name}: std holds functions and constants only")
-        assert not reporter.has_errors, str(reporter.errors[0])
+        match parse_item(scope.source, entry.start, entry.end, reporter):
+            case ast.Function() as item:
+                scope.functions(is_statement=item.value is None).setdefault(entry.name, []).append(item)
+            case ast.Const() as item:
+                scope.constants[entry.name] = item
+        if reporter.has_errors:
+            raise InternalError("sema.library", str(reporter.errors[0]))
 
 
 def _folder() -> Path:

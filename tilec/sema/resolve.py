@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path, PurePosixPath
 
 from tilec.diag import catalog
@@ -18,7 +17,6 @@ from tilec.syntax import ast
 from tilec.syntax.parse import parse
 
 IMPORT_DEPTH = 64
-_ITEM_NAME = re.compile(r"\b(?:fn|const|kernel)\s+([A-Za-z_]\w*)")
 
 
 def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
@@ -43,6 +41,10 @@ def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
         signature = read_signature(kernel, scope, reporter)
         result.kernels[signature.name] = signature
     result.is_sound = not reporter.has_errors
+    if not result.is_sound:
+        from tilec.sema.infer import look_through  # a sound program is inferred kernel by kernel, when one is wanted
+
+        look_through(result, reporter)
     return result
 
 
@@ -73,6 +75,7 @@ class _Loader:
         scope = FileScope(source)
         self.scopes[path.resolve()] = scope
         tree = parse(source, self.reporter)
+        scope.broken = tree.broken
         imports = []
         for item in tree.items:
             if isinstance(item, ast.Import):
@@ -87,9 +90,6 @@ class _Loader:
                 self._check_conflicts(scope, imported, item.span)
                 scope.imports.append(imported)
         self._check_hiding(scope)
-        if self.reporter.has_errors:
-            known = {*scope.expressions, *scope.statements, *scope.kernels, *scope.constants}
-            scope.broken = frozenset(_ITEM_NAME.findall(source.text)) - known
         return scope
 
     def _import(self, item: ast.Import, source: Source, path: Path, depth: int) -> FileScope | None:
