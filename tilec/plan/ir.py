@@ -43,6 +43,7 @@ class Sink:
 
     `roles` are those of the axes of the operand (reduce), the picked row's axes (pick), the spans (store) or the value.
     `granular`: a store of a packed type whose words each have one owner (`Phase.granule` elements at a time).
+    `is_whole`: it is done for all elements of a granule or for none.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Sink:
     slot: Slot | None = None
     roles: Roles = ()
     granular: bool = False
+    is_whole: bool = False
 
     @property
     def operand(self) -> tile.Value:
@@ -137,6 +139,7 @@ class Mapping:
     lanes: int
     jobs: int
     granule: int = 1
+    is_whole: bool = False
     unroll: int = 1
     resident: int = 0
     jobs_fastest: bool = False
@@ -149,12 +152,14 @@ class Mapping:
 @dataclass(slots=True, eq=False)
 class Phase:
     """`kept` are the extents of the job axes. `items` are rounds and control flow inside one job. `granule`
-    elements of the swept axis must go to one lane (words of packed stores); `mapping` says the rest."""
+    elements of the swept axis go to one lane together (words of packed stores, vectors); `is_whole` if every sweep is a
+    multiple of it; `mapping` says the rest."""
 
     kept: tuple[Extent, ...]
     items: list[Item] = field(default_factory=list)
     mapping: Mapping = Mapping(1, 1)
     granule: int = 1
+    is_whole: bool = False
 
 
 Item: TypeAlias = "Round | Phase | IfItem | ForItem | WhileItem"
@@ -166,7 +171,8 @@ class Dispatch:
     take jobs of several blocks), "block" (one workgroup a block runs `items` in order, with barriers between), "split"
     and "finish" (one phase of one job and one round: `parts` workgroups share its sweep and leave their states in
     `partials`, a slot a component; then one workgroup combines them and does the narrow work), "unpack" and "pack" (a
-    packed tensor into its shadow of 32-bit elements and back)."""
+    packed tensor into its shadow of 32-bit elements and back). `vectors` are the tensors whose words it reads and writes
+    four at a time."""
 
     kind: str
     threads: int
@@ -175,6 +181,7 @@ class Dispatch:
     tensor: str | None = None
     parts: Extent = ONE
     partials: tuple[Slot, ...] = ()
+    vectors: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)

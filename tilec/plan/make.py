@@ -12,6 +12,7 @@ from tilec.plan.order import ordered
 from tilec.plan.packed import place_packed
 from tilec.plan.schedule import NeedsHome, Scheduler
 from tilec.plan.split import split_long_sweeps
+from tilec.plan.vectors import choose_vectors
 from tilec.plan.walk import Walker
 from tilec.tile import ir as tile
 from tilec.tile.walk import opaque_of, operands_of, regions_of, walk
@@ -35,6 +36,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
         raise InternalError("plan", "no schedule found")
     shadows = place_packed(kernel, items, facts)
     dispatches = _dispatches(kernel, items, options.fusion)
+    choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
     choose_mappings(kernel, dispatches, facts, options)
     dispatches = split_long_sweeps(dispatches, facts)
     for tensor in shadows:

@@ -59,7 +59,12 @@ def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: F
         if jobs_fastest:
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
             lanes = max(1, min(lanes, threads // neighbours))
-        phase.mapping = _mapping(phase, lanes, threads, _UNROLL, facts)
+        phase.mapping = _mapping(phase, lanes, threads, _unroll(phase), facts)
+
+
+def _unroll(phase: Phase) -> int:
+    """Granules in flight: 16 elements, or 4 where they are single."""
+    return _UNROLL if phase.granule == 1 else max(1, _ELEMENTS_A_LANE // phase.granule)
 
 
 def _lanes_for(size: Extent, threads: int, facts: Facts) -> int:
@@ -126,7 +131,7 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts) 
         if facts.at_most(width, lanes * granule * _RESIDENT_GRANULES):
             value = facts.value(width)
             resident = -(-value // (lanes * granule)) if value is not None else _RESIDENT_GRANULES
-    return Mapping(lanes, threads // lanes, granule, unroll, resident, _keeps_last_axis(rounds))
+    return Mapping(lanes, threads // lanes, granule, phase.is_whole, unroll, resident, _keeps_last_axis(rounds))
 
 
 def _wide_rounds(phase: Phase) -> list[Round]:

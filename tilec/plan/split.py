@@ -31,7 +31,9 @@ def split_long_sweeps(dispatches: list[Dispatch], facts: Facts) -> list[Dispatch
             Slot(f"partial_{number}", dtype, (parts,), is_shared=True)
             for number, dtype in enumerate(component_dtypes([s.value for s in item.wide if s.kind == "reduce"]))
         )
-        result.append(Dispatch("split", dispatch.threads, [phase], parts=parts, partials=partials))
+        result.append(
+            Dispatch("split", dispatch.threads, [phase], parts=parts, partials=partials, vectors=dispatch.vectors)
+        )
         if partials or item.narrow:
             result.append(Dispatch("finish", dispatch.threads, [phase], parts=parts, partials=partials))
     return result

@@ -274,11 +274,28 @@ class Evaluator:
                 if found is None:
                     found = self.code.let("position", add(start, indices[axis]))
                     self.code.remember(key, found)
+                    self._keep_part(start, indices[axis], found)
                 result.append(found)
                 axis += 1
             else:
                 result.append(start)
         return result
+
+    def _keep_part(self, start: ir.Expr, index: ir.Expr, position: ir.Expr) -> None:
+        """A position in the tensor belongs to the same granule as the index that it was made of."""
+        parts = self.frame.parts
+        if not isinstance(index, ir.Local) or index.number not in parts or not isinstance(position, ir.Local):
+            return
+        base, part = parts[index.number]
+        if part == 0:
+            parts[position.number] = (position, 0)
+            return
+        key = ("sum", atom_key(start), atom_key(base))
+        first = self.code.find(key)
+        if first is None:
+            first = self.code.let("position", add(start, base))
+            self.code.remember(key, first)
+        parts[position.number] = (first, part)
 
     def inside(self, value: tile.Load | tile.Store, coordinates: list[ir.Expr], spans_too: bool) -> ir.Expr | None:
         """Whether the coordinates are inside the tensor, as far as that is not proved."""
@@ -305,11 +322,11 @@ class Evaluator:
         is_scalar = value.type.rank == 0
         inside = self.inside(value, coordinates, has_fill) if has_fill or is_scalar else None
         if inside is None:
-            return read_element(self.frame, parameter, coordinates, False, self.scalar)
+            return read_element(self.frame, parameter, coordinates, value.number, self.scalar)
         fill = self.scalar(value.fill) if has_fill else zero_of(value.type.dtype)
         result = self.code.declare(value.name or value.tensor, fill)
         with self.code.when(inside):
-            element = read_element(self.frame, parameter, coordinates, False, self.scalar)
+            element = read_element(self.frame, parameter, coordinates, value.number, self.scalar)
             self.code.assign(result, element)
         return result
 

@@ -19,7 +19,7 @@ class Bindings:
         self.kernel = kernel
         self.fields: dict[object, ir.UniformField] = {}
         self.stored = set()
-        self.buffers: dict[str, ir.Buffer] = {}
+        self.buffers: dict[tuple[str, int], ir.Buffer] = {}
         self.offsets: dict[Slot, Extent] = {}
         blocks = kernel.grid[0] * kernel.grid[1] * kernel.grid[2]
         total = Extent.of(0)
@@ -43,18 +43,20 @@ class Bindings:
             self.fields[parameter] = ir.UniformField(parameter, dtype, scalar=parameter)
         return ir.Uniform(self.fields[parameter])
 
-    def tensor(self, name: str) -> ir.Buffer:
-        if name not in self.buffers:
+    def tensor(self, name: str, width: int) -> ir.Buffer:
+        key = (name, width)
+        if key not in self.buffers:
             parameter = self.kernel.tensor(name)
             element = _ELEMENTS.get(parameter.dtype, DType.U32)
-            self.buffers[name] = ir.Buffer(name, element, name, parameter.access != "in")
-        return self.buffers[name]
+            self.buffers[key] = ir.Buffer(name, element, name, parameter.access != "in", width)
+        return self.buffers[key]
 
     @property
     def scratch(self) -> ir.Buffer:
-        if "" not in self.buffers:
-            self.buffers[""] = ir.Buffer("scratch", DType.U32, None, True)
-        return self.buffers[""]
+        key = ("", 1)
+        if key not in self.buffers:
+            self.buffers[key] = ir.Buffer("scratch", DType.U32, None, True)
+        return self.buffers[key]
 
 
 class Frame:
@@ -81,6 +83,9 @@ class Frame:
         self.shared: dict[object, ir.SharedArray] = {}
         self.shared_is_read = False
         self.used: dict[str, ir.Buffer] = {}
+        self.vectors: frozenset[str] = frozenset()
+        self.parts: dict[int, tuple[ir.Expr, int]] = {}
+        """Of a local that counts elements: the granule's first element, and how far the local is from it."""
 
     def set_block(self, number: ir.Expr) -> None:
         """Makes the block with this linear number (i32, x fastest) the one at hand."""
@@ -107,7 +112,7 @@ class Frame:
         return self.shared[key]
 
     def tensor_buffer(self, name: str) -> ir.Buffer:
-        buffer = self.bindings.tensor(name)
+        buffer = self.bindings.tensor(name, 4 if name in self.vectors else 1)
         self.used[buffer.name] = buffer
         return buffer
 

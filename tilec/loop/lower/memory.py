@@ -38,32 +38,87 @@ def _key(coordinate: ir.Expr) -> object:
 
 
 def read_element(
-    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], own: bool, evaluate: Evaluate
+    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], version: int, evaluate: Evaluate
 ) -> ir.Expr:
-    """The element as its compute type (an expression to be bound)."""
+    """The element as its compute type (an expression to be bound). `version` is the number of the load."""
     shadow = frame.plan.shadows.get(parameter.name)
     if shadow is not None:
         return read_slot(frame, shadow, tuple(coordinates), evaluate)
+    if parameter.name in frame.vectors:
+        return _from_vector(frame, parameter, coordinates, version)
     number = element_number(frame, parameter, coordinates)
     buffer = frame.tensor_buffer(parameter.name)
-    return unpacked(frame, parameter.dtype, buffer, number, own)
+    return unpacked(frame, parameter.dtype, buffer, number)
 
 
-def unpacked(frame: Frame, dtype: DType, buffer: ir.Buffer, number: ir.Expr, own: bool = False) -> ir.Expr:
-    """Element `number` of a buffer that stores `dtype`."""
+def _from_vector(
+    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], version: int
+) -> ir.Expr:
+    """One element of a tensor that is read four words at a time: of a granule's vector, or alone."""
+    dtype, let = parameter.dtype, frame.code.let
+    last = coordinates[-1]
+    base, part = frame.parts.get(last.number, (None, 0)) if isinstance(last, ir.Local) else (None, 0)
+    if base is None:
+        number = element_number(frame, parameter, coordinates)
+        word = _chosen_word(frame, parameter, number, version)
+        return word if dtype.size == 4 else from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
+    elements = 4 * dtype.elements_per_word
+    first = element_number(frame, parameter, [*coordinates[:-1], base])
+    vector = _vector(frame, parameter, vector_number(frame, dtype, first, part // elements), version)
+    within = part % elements
+    word = ir.Component(vector, within // dtype.elements_per_word)
+    if dtype.size == 4:
+        return word
+    shift = within % dtype.elements_per_word * 16
+    low = ir.Bits("shr", (let("word", word), const(shift, _U32)), _U32) if shift else word
+    return from_bits(frame, dtype, low)
+
+
+def vector_number(frame: Frame, dtype: DType, first: ir.Expr, after: int) -> ir.Expr:
+    """The number of the vector `after` vectors behind the one that starts with element `first`."""
+    shift = (4 * dtype.elements_per_word).bit_length() - 1
+    number = frame.code.let("vector_at", ir.Bits("shr", (first, const(shift, _U32)), _U32))
+    return add(number, const(after, _U32)) if after else number
+
+
+def _vector(frame: Frame, parameter: tile.TensorParameter, number: ir.Expr, version: int) -> ir.Expr:
+    number = frame.code.let("vector_at", number)
+    key = ("vector", version, number.number)
+    found = frame.code.find(key)
+    if found is None:
+        found = frame.code.let(f"{parameter.name}_vector", ir.Load(frame.tensor_buffer(parameter.name), number))
+        frame.code.remember(key, found)
+    return found
+
+
+def _chosen_word(frame: Frame, parameter: tile.TensorParameter, number: ir.Expr, version: int) -> ir.Expr:
+    """The word that holds element `number`, of a tensor bound as vectors."""
+    let, dtype = frame.code.let, parameter.dtype
+    word = ir.Bits("shr", (number, const(dtype.elements_per_word.bit_length() - 1, _U32)), _U32)
+    word = let("word", word) if dtype.elements_per_word > 1 else number
+    vector = let("vector", ir.Load(frame.tensor_buffer(parameter.name), ir.Bits("shr", (word, const(2, _U32)), _U32)))
+    place = let("place", ir.Bits("and", (word, const(3, _U32)), _U32))
+    chosen: ir.Expr = ir.Component(vector, 0)
+    for index in range(1, 4):
+        chosen = ir.Select(compare("eq", place, const(index, _U32)), ir.Component(vector, index), chosen)
+    return let("chosen", chosen)
+
+
+def unpacked(frame: Frame, dtype: DType, buffer: ir.Buffer, number: ir.Expr) -> ir.Expr:
+    """Element `number` of a buffer that stores `dtype`, bound as single words."""
     let = frame.code.let
     if dtype.is_compute and dtype is not DType.BOOL:
-        return ir.Load(buffer, number, own)
+        return ir.Load(buffer, number)
     if dtype is DType.I64:
         first = let("pair", multiply(number, const(2, _U32)))
-        low = let("low", ir.Load(buffer, first, own))
-        high = let("high", ir.Load(buffer, let("second", add(first, const(1, _U32))), own))
+        low = let("low", ir.Load(buffer, first))
+        high = let("high", ir.Load(buffer, let("second", add(first, const(1, _U32)))))
         return ir.Bits("helper:i64_to_i32", (low, high), DType.I32)
     position = let("word", ir.Bits("shr", (number, const(_SHIFTS[dtype], _U32)), _U32))
     key = ("word", buffer.name, _key(position))
     word = None if buffer.writable else frame.code.find(key)
     if word is None:
-        word = let("bits", ir.Load(buffer, position, own))
+        word = let("bits", ir.Load(buffer, position))
         frame.code.remember(key, word)
     return from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
 

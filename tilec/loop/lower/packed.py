@@ -1,11 +1,11 @@
-"""Stores of whole words of packed elements by the lane that owns them."""
+"""Stores of whole words, and vectors of words, by the lane that owns them."""
 
 from __future__ import annotations
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import const
 from tilec.loop.lower.frame import Frame
-from tilec.loop.lower.memory import bit_offset, element_number, to_bits
+from tilec.loop.lower.memory import element_number, to_bits, vector_number
 from tilec.source import Span
 from tilec.tile import ir as tile
 from tilec.types import DType
@@ -58,6 +58,23 @@ def _store_word(
                 bits = ir.Bits("shl", (to_bits(dtype, value), const(place * width, _U32)), _U32)
                 code.assign(word, ir.Bits("or", (ir.Bits("and", (word, mask), _U32), bits), _U32))
         code.emit(ir.StoreElement(buffer, number, word, True, span))
+
+
+def store_vectors(
+    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], values: list[ir.Expr], span: Span
+) -> None:
+    """Writes a granule of consecutive elements, the first at `coordinates`, as whole vectors of four words."""
+    dtype = parameter.dtype
+    per_word = dtype.elements_per_word
+    first = element_number(frame, parameter, coordinates)
+    words: list[ir.Expr] = []
+    for place in range(0, len(values), per_word):
+        several = values[place : place + per_word]
+        words.append(several[0] if per_word == 1 else _joined([to_bits(dtype, value) for value in several], 32 // per_word))
+    for place in range(0, len(words), 4):
+        number = vector_number(frame, dtype, first, place // 4)
+        vector = ir.Vector(tuple(words[place : place + 4]))
+        frame.code.emit(ir.StoreElement(frame.tensor_buffer(parameter.name), number, vector, True, span))
 
 
 def _word_number(frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr]) -> ir.Expr:

@@ -23,6 +23,7 @@ def lower(kernel: tile.Kernel, plan: Plan) -> ir.Program:
     for number, dispatch in enumerate(plan.dispatches):
         frame = Frame(kernel, plan, bindings, dispatch.threads)
         frame.available = available
+        frame.vectors = dispatch.vectors
         workgroups = _lower_dispatch(frame, dispatch)
         count = bindings.extent(workgroups, _U32)
         field = count.field if isinstance(count, ir.Uniform) else _literal_field(bindings, workgroups)

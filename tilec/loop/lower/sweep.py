@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, subtract, unsigned
@@ -11,7 +12,7 @@ from tilec.loop.lower.combine import combine
 from tilec.loop.lower.evaluate import Evaluator, Indices, aligned, zero_of
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.memory import write_element, write_slot
-from tilec.loop.lower.packed import store_granule
+from tilec.loop.lower.packed import store_granule, store_vectors
 from tilec.loop.lower.states import PickState, State, make_states
 from tilec.plan.ir import Mapping, Phase, Round, Sink
 from tilec.tile import ir as tile
@@ -30,6 +31,10 @@ class Element:
     index: dict[str, ir.Expr]
     exists: ir.Expr | None
     number: ir.Expr
+
+
+Pending: TypeAlias = "tuple[Element, ir.Expr | None, ir.Expr]"
+"""What is still to be stored: the element, under which condition, the value."""
 
 
 class RoundLowering:
@@ -183,10 +188,15 @@ class RoundLowering:
             bounds = {(b, "." if b.stretched else roles[axis]) for axis, bs in enumerate(load.type.active) for b in bs}
             common = {bound for bound in bounds if not bound[1].startswith("s")}
             with self.code.when(both([self.frame.valid, self.holds(common, self.frame.index)])):
-                for element, indices, register in zip(elements, own, registers, strict=True):
+                swept = bounds - common
+                size = self.mapping.granule if self.mapping.is_whole and not swept else 1
+                places = list(zip(elements, own, registers, strict=True))
+                for first in range(0, len(places), size):
+                    element = places[first][0]
                     index = {**self.frame.index, **element.index}
-                    with self.code.when(both([element.exists, self.holds(bounds - common, index)])):
-                        self.code.assign(register, self.evaluator.at(load, indices))
+                    with self.code.when(both([element.exists, self.holds(swept, index)])):
+                        for _, indices, register in places[first : first + size]:
+                            self.code.assign(register, self.evaluator.at(load, indices))
             for indices, register in zip(own, registers, strict=True):
                 self.code.remember(self.evaluator.key(load, indices), register)
 
@@ -214,6 +224,7 @@ class RoundLowering:
         total = item.swept[0]
         lanes, granule = self.mapping.lanes, self.mapping.granule
         found: list[Element] = []
+        base: ir.Expr = ZERO
         for number in range(self.mapping.resident):
             for part in range(granule):
                 first = number * lanes * granule + part
@@ -222,10 +233,12 @@ class RoundLowering:
                 if position is None:
                     position = self.code.let("c", add(multiply(self.frame.lane, const(granule)), const(first)))
                     self.code.remember(key, position)
+                base = position if part == 0 else base
+                self._is_part(position, base, part)
                 last = first + (lanes - 1) * granule
                 exists = None
                 if total.constant is None or last >= total.constant:
-                    exists = self._exists(position, total)
+                    exists = self._exists(base if self.mapping.is_whole else position, total)
                 found.append(Element({"s0": position}, exists, position))
         return found
 
@@ -262,9 +275,7 @@ class RoundLowering:
             with code.block() as body:
                 start = code.let("start", add(add(first, multiply(number, const(chunk))), offset))
                 elements = [
-                    self._element(item, code.let("c", add(start, const(u * stride + part))), None)
-                    for u in range(mapping.unroll)
-                    for part in range(mapping.granule)
+                    element for u in range(mapping.unroll) for element in self._granule(item, start, u * stride, None)
                 ]
                 self._emit(sinks, states, elements, masks)
                 self._settle(item, sinks, states, number)
@@ -279,10 +290,7 @@ class RoundLowering:
         code, mapping = self.code, self.mapping
         position = ir.Local("c", DType.I32)
         with code.block() as body:
-            elements = []
-            for part in range(mapping.granule):
-                place = code.let("c", add(position, const(part)))
-                elements.append(self._element(item, place, self._exists(place, total) if part else None))
+            elements = self._granule(item, position, 0, None if mapping.is_whole else total)
             self._emit(sinks, states, elements, masks)
         stride = const(mapping.lanes * mapping.granule)
         code.emit(ir.Loop(position, code.let("first", start), extent, stride, tuple(body)))
@@ -318,6 +326,22 @@ class RoundLowering:
             mask = const(_ROUNDS_A_BLOCK ** (level + 1) - 1)
             self.code.emit(ir.If(compare("eq", ir.Bits("and", (number, mask), DType.I32), mask), tuple(body)))
 
+    def _granule(self, item: Round, start: ir.Expr, offset: int, total: Extent | None) -> list[Element]:
+        """The elements of a granule at `start + offset`, of which the first exists; the others if below `total`."""
+        code = self.code
+        base = code.let("c", add(start, const(offset)))
+        found: list[Element] = []
+        for part in range(self.mapping.granule):
+            place = code.let("c", add(base, const(part)))
+            self._is_part(place, base, part)
+            exists = self._exists(place, total) if part and total is not None else None
+            found.append(self._element(item, place, exists))
+        return found
+
+    def _is_part(self, place: ir.Expr, base: ir.Expr, part: int) -> None:
+        if self.mapping.granule > 1 and isinstance(place, ir.Local):
+            self.frame.parts[place.number] = (base, part)
+
     def _element(self, item: Round, number: ir.Expr, exists: ir.Expr | None) -> Element:
         """The element with this number in the order of the swept axes, the last fastest."""
         index: dict[str, ir.Expr] = {}
@@ -343,23 +367,27 @@ class RoundLowering:
         groups: dict[frozenset[Condition], list[Sink]] = {}
         for sink in sinks:
             groups.setdefault(frozenset(masks[sink]), []).append(sink)
-        pending: list[tuple[Sink, list[tuple[Element, ir.Expr | None, ir.Expr]]]] = []
+        pending: list[tuple[Sink, list[Pending]]] = []
         for mask, group in groups.items():
+            size = self.mapping.granule if self.mapping.is_whole and all(sink.is_whole for sink in group) else 1
+            chunks = [elements[first : first + size] for first in range(0, len(elements), size)]
             conditions = [
-                both([element.exists, self.holds(set(mask), {**self.frame.index, **element.index})])
-                for element in elements
+                both([chunk[0].exists, self.holds(set(mask), {**self.frame.index, **chunk[0].index})])
+                for chunk in chunks
             ]
             if all(condition is None for condition in conditions):
                 pending += self._unmasked(group, states, elements)
-            elif len(groups) == 1 and not any(sink.granular for sink in group):
-                self._masked_alone(group, states, elements, conditions)
+            elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):
+                self._masked_alone(group, states, chunks, conditions)
             else:
-                pending += self._masked(group, states, elements, conditions)
+                pending += self._masked(group, states, chunks, conditions)
         for sink, stores in pending:
             self._store(sink, stores)
 
-    def _unmasked(self, group: list[Sink], states: dict[tile.Value, State], elements: list[Element]) -> list:
-        pending = []
+    def _unmasked(
+        self, group: list[Sink], states: dict[tile.Value, State], elements: list[Element]
+    ) -> list[tuple[Sink, list[Pending]]]:
+        pending: list[tuple[Sink, list[Pending]]] = []
         for sink in group:
             values = [self._operand(sink, element) for element in elements]
             if sink.kind == "reduce":
@@ -368,34 +396,39 @@ class RoundLowering:
                 pending.append((sink, [(e, None, v) for e, v in zip(elements, values, strict=True)]))
         return pending
 
-    def _masked_alone(self, group, states, elements, conditions) -> None:
-        """One block an element with all reads, updates and stores of it."""
-        for element, condition in zip(elements, conditions, strict=True):
+    def _masked_alone(
+        self,
+        group: list[Sink],
+        states: dict[tile.Value, State],
+        chunks: list[list[Element]],
+        conditions: list[ir.Expr | None],
+    ) -> None:
+        """One block a chunk of elements with all reads, updates and stores of it."""
+        for chunk, condition in zip(chunks, conditions, strict=True):
             with self.code.when(None if condition is None else self.code.let("is_active", condition)):
-                values = [self._operand(sink, element) for sink in group]
-                for sink, value in zip(group, values, strict=True):
-                    if sink.kind == "reduce":
-                        self._update(states[sink.value], sink, [value], [element])
-                for sink, value in zip(group, values, strict=True):
-                    if sink.kind != "reduce":
-                        self.write(sink, {**self.frame.index, **element.index}, value)
+                for sink, stores in self._unmasked(group, states, chunk):
+                    self._store(sink, stores)
 
-    def _masked(self, group, states, elements, conditions) -> list:
-        held: dict[Sink, list[tuple[Element, ir.Expr | None, ir.Expr]]] = {
-            sink: [] for sink in group if sink.kind != "reduce"
-        }
-        for element, condition in zip(elements, conditions, strict=True):
+    def _masked(
+        self,
+        group: list[Sink],
+        states: dict[tile.Value, State],
+        chunks: list[list[Element]],
+        conditions: list[ir.Expr | None],
+    ) -> list[tuple[Sink, list[Pending]]]:
+        """As above, but what is stored is held until the other sinks have read what they need."""
+        held: dict[Sink, list[Pending]] = {sink: [] for sink in group if sink.kind != "reduce"}
+        for chunk, condition in zip(chunks, conditions, strict=True):
             condition = None if condition is None else self.code.let("is_active", condition)
-            locals_ = {sink: self.code.declare("held", zero_of(sink.operand.type.dtype)) for sink in held}
+            locals_ = {
+                sink: [self.code.declare("held", zero_of(sink.operand.type.dtype)) for _ in chunk] for sink in held
+            }
             with self.code.when(condition):
-                for sink in group:
-                    value = self._operand(sink, element)
-                    if sink.kind == "reduce":
-                        self._update(states[sink.value], sink, [value], [element])
-                    else:
-                        self.code.assign(locals_[sink], value)
-            for sink, local in locals_.items():
-                held[sink].append((element, condition, local))
+                for sink, stores in self._unmasked(group, states, chunk):
+                    for local, (_, _, value) in zip(locals_[sink], stores, strict=True):
+                        self.code.assign(local, value)
+            for sink, several in locals_.items():
+                held[sink] += [(element, condition, local) for element, local in zip(chunk, several, strict=True)]
         return list(held.items())
 
     def _operand(self, sink: Sink, element: Element) -> ir.Expr:
@@ -417,20 +450,27 @@ class RoundLowering:
             position = add(multiply(position, extent), ZERO if role == "." else element.index[role])
         return self.code.let("position", position)
 
-    def _store(self, sink: Sink, stores: list[tuple[Element, ir.Expr | None, ir.Expr]]) -> None:
-        if sink.granular:
+    def _store(self, sink: Sink, stores: list[Pending]) -> None:
+        is_vector = sink.kind == "store" and sink.value.tensor in self.frame.vectors
+        if sink.granular or is_vector:
             granule = self.mapping.granule
             for first in range(0, len(stores), granule):
-                part = stores[first : first + granule]
-                coordinates = [self._coordinates(sink, element) for element, _, _ in part]
-                parts = [(condition, value) for _, condition, value in part]
-                with self.code.when(self.evaluator.inside(sink.value, coordinates[0], False)):
-                    parameter = self.frame.kernel.tensor(sink.value.tensor)
-                    store_granule(self.frame, parameter, coordinates, parts, sink.value.span)
+                self._store_granule(sink, stores[first : first + granule], is_vector)
             return
         for element, condition, value in stores:
             with self.code.when(condition):
                 self.write(sink, {**self.frame.index, **element.index}, value)
+
+    def _store_granule(self, sink: Sink, stores: list[Pending], is_vector: bool) -> None:
+        coordinates = [self._coordinates(sink, element) for element, _, _ in stores]
+        parts = [(condition, value) for _, condition, value in stores]
+        parameter = self.frame.kernel.tensor(sink.value.tensor)
+        with self.code.when(self.evaluator.inside(sink.value, coordinates[0], False)):
+            if is_vector:
+                with self.code.when(parts[0][0]):
+                    store_vectors(self.frame, parameter, coordinates[0], [v for _, v in parts], sink.value.span)
+            else:
+                store_granule(self.frame, parameter, coordinates, parts, sink.value.span)
 
     def _coordinates(self, sink: Sink, element: Element) -> list[ir.Expr]:
         index = {**self.frame.index, **element.index}
