@@ -25,7 +25,7 @@ from tilec.source import Source
 
 PAGES = [path for path in tracked_files() if path.suffix == ".md"]
 RUN = ["README.md", "docs/language.md"]
-NAMED = ["docs/architecture.md", "docs/testing.md", "CONTRIBUTING.md"]
+NAMED = ["docs/architecture.md", "docs/testing.md"]
 COMMANDS = {"check", "compile", "run", "devices", "explain"}
 
 
