@@ -196,7 +196,7 @@ kernel k(A: tensor<f32>[M], B: tensor<f32>[M, 4], n: i32) {
 def test_faults_of_names_do_not_hide_faults_of_types():
     text = """
 kernel one(A: tensor<f32>[M], const n: i32) {
-  A[:] = nothing
+  A[:] = nothing + n
 }
 kernel two(A: tensor<f32>[M], B: tensor<u32>[M]) {
   A[:] = A[:] + B[:]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilec.sema import lookup
+from tilec.sema.library import LOCK
 from tilec.sema.lookup import Found
 from tilec.sema.program import FileScope
 from tilec.syntax import ast
@@ -22,8 +23,15 @@ class Effects:
 def effects(found: Found) -> Effects:
     """The effects of a function, through the statement functions that it calls too."""
     memo = found.scope.effects
-    # Callees first, with a stack of our own: a chain of calls may be longer than Python's recursion.
-    stack = [] if found.function in memo else [(found, False)]
+    with LOCK:
+        if found.function not in memo:
+            _compute_all(found)
+        return memo[found.function]
+
+
+def _compute_all(root: Found) -> None:
+    """Callees first, with a stack of our own: a chain of calls may be longer than Python's recursion."""
+    stack = [(root, False)]
     while stack:
         current, is_ready = stack.pop()
         function, scope = current.function, current.scope
@@ -33,7 +41,6 @@ def effects(found: Found) -> Effects:
             scope.effects[function] = Effects(frozenset(), frozenset())  # for a recursive call, an error elsewhere
             stack.append((current, True))
             stack.extend((callee, False) for callee in _callees(function, scope))
-    return memo[found.function]
 
 
 def _callees(function: ast.Function, scope: FileScope) -> list[Found]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from tilec.source import Source
 from tilec.syntax import ast
 from tilec.syntax.index import Entry, index_items
 from tilec.syntax.parse import parse_item
+
+LOCK = threading.RLock()
+"""Held while what all programs of a process share, std, is completed."""
 
 
 class Library:
@@ -36,11 +40,12 @@ class Library:
 
     def load(self, name: str) -> None:
         """Makes sure that every definition of the name is in its scope."""
-        if name in self._parsed:
-            return
-        self._parsed.add(name)
-        for scope, entry in self._entries.get(name, ()):
-            self._parse(scope, entry)
+        with LOCK:
+            if name in self._parsed:
+                return
+            for scope, entry in self._entries.get(name, ()):
+                self._parse(scope, entry)
+            self._parsed.add(name)
 
     def load_all(self) -> None:
         for name in self._entries:
