@@ -15,7 +15,8 @@ from tilec.errors import ArrayError, CompileError, DeviceError, TilecError
 if TYPE_CHECKING:
     from tilec.runtime.arrays import DeviceArray
     from tilec.runtime.device import Device, DeviceInfo, device, devices
-    from tilec.runtime.kernel import CompileWarning, Kernel, Module, Result, compile
+    from tilec.runtime.kernel import CompileWarning, Kernel, Module, compile
+    from tilec.runtime.result import Result
 
 __version__ = "0.1.0"
 
@@ -32,7 +33,7 @@ _HOMES = {
     "DeviceInfo": "tilec.runtime.device",
     "Kernel": "tilec.runtime.kernel",
     "Module": "tilec.runtime.kernel",
-    "Result": "tilec.runtime.kernel",
+    "Result": "tilec.runtime.result",
     "compile": "tilec.runtime.kernel",
     "device": "tilec.runtime.device",
     "devices": "tilec.runtime.device",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tilec.diag.report import Diagnostic, Reporter
-from tilec.errors import CompileError, InternalError, TilecError
+from tilec.errors import ArrayError, CompileError, InternalError, TilecError
 from tilec.facts import Facts
 from tilec.options import Options
 from tilec.source import Source
@@ -92,12 +92,77 @@ def build_kernel(
     from tilec.sema.infer import build_kernel as infer
 
     reporter = Reporter()
-    with stage(f"inferring the types of kernel {name}"):
-        kernel = infer(program, name, dtypes=dict(dtypes or {}), constants=dict(constants or {}), reporter=reporter)
+    signature = program.kernels[name]
+    forward = signature.derivation.forward if signature.derivation is not None else name
+    chosen, fixed = dict(dtypes or {}), dict(constants or {})
+    if signature.derivation is not None:
+        chosen, fixed = _of_forward(signature, chosen, fixed)
+    with stage(f"inferring the types of kernel {forward}"):
+        kernel = infer(program, forward, dtypes=chosen, constants=fixed, reporter=reporter)
     reporter.raise_if_errors()
+    if signature.derivation is not None:
+        kernel = _derive_kernel(kernel, signature, reporter, constants or {})
     from tilec.tile.passes import NORMALISE
 
     return Built(_run_passes(kernel, NORMALISE, verify), reporter.warnings)
+
+
+def derive(
+    program: Program,
+    kernel: str,
+    wrt: Sequence[str],
+    loss: str | None = None,
+    *,
+    in_place: bool = False,
+    upstream: str = "tensor",
+    constants: Constants | None = None,
+) -> tuple[Program, KernelSignature]:
+    """The program with the gradient kernel of `kernel` beside it, and that kernel's signature.
+
+    It computes what `kernel` does, and the gradient of the weighted sum of `loss` with respect to the tensors `wrt`,
+    written over them or to new outputs. The weights are a tensor like the loss, or a scalar (`upstream`). The loss is
+    the only float tensor that the kernel writes, if none is named; `constants` serve to find it. Raises ArrayError for
+    names that do not fit, and CompileError; what has no gradient is found by `build_kernel`.
+    """
+    from tilec.sema.derived.signature import derive_program
+
+    if loss is None:
+        loss = _only_loss(program, kernel, constants)
+    return derive_program(program, kernel, wrt, loss, in_place=in_place, upstream=upstream)
+
+
+def _only_loss(program: Program, kernel: str, constants: Constants | None) -> str:
+    built = build_kernel(program, kernel, None, constants).kernel
+    found = [tensor.name for tensor in built.tensors if tensor.access != "in" and tensor.dtype.is_float]
+    if len(found) != 1:
+        what = f"it writes {', '.join(found)}" if found else "it writes no float tensor"
+        raise ArrayError(f"{kernel}: which tensor is the loss? {what}: say it with loss")
+    return found[0]
+
+
+def _of_forward(
+    signature: KernelSignature, dtypes: dict[str, DType], constants: dict[str, bool | int | float]
+) -> tuple[dict[str, DType], dict[str, bool | int | float]]:
+    """The choices for a derived kernel as choices for the kernel that it is derived from."""
+    assert signature.derivation is not None
+    own = {variable: name for name, variable in signature.derivation.same_type.items()}
+    added = {signature.derivation.weights, *signature.derivation.outputs.values()}
+    return (
+        {own.get(name, name): dtype for name, dtype in dtypes.items() if name not in added},
+        {name: value for name, value in constants.items() if name not in added},
+    )
+
+
+def _derive_kernel(
+    forward: Kernel, signature: KernelSignature, reporter: Reporter, constants: Constants
+) -> Kernel:
+    from tilec.sema.derived.kernel import derive_kernel
+
+    with stage(f"deriving kernel {signature.name}"):
+        kernel = derive_kernel(forward, signature, constants, reporter)
+    reporter.raise_if_errors()
+    assert kernel is not None
+    return kernel
 
 
 Pass: TypeAlias = "Callable[[Kernel], Kernel]"

@@ -2,7 +2,8 @@
 
 The first line is `// expect: CODE at LINE:COLUMN`. Lines that begin with `//!` say how to compile:
 `//! dtype A=i32`, `//! const n=0.5`, `//! open OTHER.ph` (compile that file instead), `//! encode latin-1` (the file is
-saved so), `//! chain 70` (beside 70 files, each of which imports the next). `<<65 "(">>` in the text stands for the
+saved so), `//! chain 70` (beside 70 files, each of which imports the next),
+`//! grad A` (derive the gradient kernels of `Loss`). `<<65 "(">>` in the text stands for the
 quoted characters 65 times.
 """
 
@@ -53,6 +54,7 @@ def compile_fixture(fixture: Fixture) -> tuple[Diagnostic, ...]:
     program: Path | Source = fixture.path
     dtypes: dict[str, DType] = {}
     constants: dict[str, float] = {}
+    gradient = ""
     for word, rest in fixture.directives:
         name, _, value = rest.partition("=")
         match word:
@@ -66,11 +68,13 @@ def compile_fixture(fixture: Fixture) -> tuple[Diagnostic, ...]:
                 return _encoded(fixture, rest)
             case "chain":
                 return _with_chain(fixture, int(rest))
+            case "grad":
+                gradient = rest
             case _:
                 raise AssertionError(f"{fixture.path.name}: {word}")
     if _REPEATED.search(fixture.path.read_text(encoding="utf-8")):
         program = Source(str(fixture.path), fixture.text)
-    return diagnostics_of(program, dtypes, constants)
+    return diagnostics_of(program, dtypes, constants, gradient)
 
 
 def _encoded(fixture: Fixture, encoding: str) -> tuple[Diagnostic, ...]:
@@ -93,15 +97,22 @@ def _with_chain(fixture: Fixture, length: int) -> tuple[Diagnostic, ...]:
 
 
 def diagnostics_of(
-    program: Path | Source, dtypes: dict[str, DType] | None = None, constants: dict[str, float] | None = None
+    program: Path | Source,
+    dtypes: dict[str, DType] | None = None,
+    constants: dict[str, float] | None = None,
+    gradient: str = "",
 ) -> tuple[Diagnostic, ...]:
     """What the compiler says about a program and each of its kernels."""
     found: list[Diagnostic] = []
     try:
         loaded = driver.parse_file(program)
         found += loaded.warnings
-        for name in loaded.signatures:
-            built = driver.build_kernel(loaded.program, name, dtypes, constants)
+        for forward in loaded.signatures:
+            program, name = loaded.program, forward
+            if gradient:
+                program, signature = driver.derive(program, forward, [gradient], "Loss", in_place=False)
+                name = signature.name
+            built = driver.build_kernel(program, name, dtypes, constants)
             found += built.warnings
             driver.compile_built(built.kernel)
     except CompileError as error:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from tilec.cli.options import (
     add_choice_options,
+    add_gradient_options,
     add_json_option,
     check_names,
     choose_kernels,
     command_parser,
     constants,
+    derive_kernels,
     dtypes,
     integer,
     pairs,
@@ -24,8 +26,7 @@ from tilec.cli.options import (
 from tilec.cli.terminal import Failure, diagnostics_json, print_json, show_diagnostics
 
 if TYPE_CHECKING:
-    from tilec.driver import Loaded
-    from tilec.sema.program import KernelSignature
+    from tilec.sema.program import KernelSignature, Program
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
             "tilec compile token_loss.ph -o build",
             "tilec compile token_loss.ph -o - --dtype Logits=f16",
             "tilec compile train.ph --kernel train_loss --dim V=32768,50257 --const alpha=0.0",
+            "tilec compile token_loss.ph --grad Logits --in-place",
             "tilec compile train.ph --emit tile@raise_reductions",
         ],
     )
@@ -48,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
         help="a variant for this size of a dim (for each of several sizes)",
     )  # fmt: skip
     add_choice_options(result)
+    add_gradient_options(result)
     result.add_argument(
         "--features", action="append", default=[], metavar="NAME", help="a WebGPU feature that the code may use"
     )
@@ -60,7 +63,9 @@ def parser() -> argparse.ArgumentParser:
 class _Request:
     """What the options ask for, for one kernel."""
 
-    loaded: Loaded
+    program: Program
+    warnings: Sequence[Any]
+    """What reading the program warned about."""
     signature: KernelSignature
     dtypes: dict[str, Any]
     constants: dict[str, bool | int | float]
@@ -75,11 +80,13 @@ def main(options: argparse.Namespace) -> int:
         raise Failure(f"--emit takes {', '.join(STAGES)} or tile@PASS, not `{options.emit}`")
     loaded = parse_file(options.file)
     signatures = choose_kernels(loaded.signatures, options.kernel, options.file)
+    program, signatures = derive_kernels(loaded.program, signatures, options)
     chosen, sizes = dtypes(options.dtype), pairs(options.dim, "--dim")
     check_names(signatures, {"--dtype": chosen, "--dim": sizes, "--const": pairs(options.const, "--const")})
     requests = [
         _Request(
-            loaded,
+            program,
+            loaded.warnings,
             signature,
             {name: dtype for name, dtype in chosen.items() if _has_type(signature, name)},
             constants(options.const, signature),
@@ -114,7 +121,7 @@ def _emit(requests: Sequence[_Request], what: str) -> int:
     for request in requests:
         dims = request.dims[0] if request.dims else None
         text = dump(
-            request.loaded.program, request.signature.name, what, request.dtypes, request.constants, dims,
+            request.program, request.signature.name, what, request.dtypes, request.constants, dims,
             Options(features=request.features),
         )  # fmt: skip
         print(text.rstrip("\n"))
@@ -122,7 +129,7 @@ def _emit(requests: Sequence[_Request], what: str) -> int:
 
 
 def _compile(requests: Sequence[_Request], options: argparse.Namespace) -> int:
-    found: list[Any] = list(requests[0].loaded.warnings)
+    found: list[Any] = list(requests[0].warnings)
     written: dict[str, str] = {}
     kernels = []
     for request in requests:
@@ -158,7 +165,7 @@ def compile_request(request: _Request) -> tuple[dict[str, str], dict[str, Any], 
     from tilec.options import Options
 
     name = request.signature.name
-    built = build_kernel(request.loaded.program, name, request.dtypes, request.constants)
+    built = build_kernel(request.program, name, request.dtypes, request.constants)
     options = Options(features=request.features)
     general = compile_built(built.kernel, None, options)
     guarded: dict[tuple[str, ...], Any] = {}
@@ -171,7 +178,7 @@ def compile_request(request: _Request) -> tuple[dict[str, str], dict[str, Any], 
     document = manifest(
         built.kernel,
         [(file, one.program, one.emitted) for file, one in variants],
-        request.loaded.program.closure(),
+        request.program.closure(),
         version=__version__,
         features=request.features,
     )

@@ -6,11 +6,13 @@ import argparse
 
 from tilec.cli.options import (
     add_choice_options,
+    add_gradient_options,
     add_json_option,
     check_names,
     choose_kernels,
     command_parser,
     constants,
+    derive_kernels,
     dtypes,
     integer,
     pairs,
@@ -23,12 +25,13 @@ def parser() -> argparse.ArgumentParser:
         "explain",
         "Explains a diagnostic: what it means, a program that has it, and the fix. Without a code, lists all codes.\n"
         "For a .ph file, shows how its kernels will run: dispatches, sweeps, fences, where values live.",
-        ["tilec explain E0312", "tilec explain", "tilec explain token_loss.ph --dim V=32768"],
+        ["tilec explain E0312", "tilec explain", "tilec explain token_loss.ph --grad Logits"],
     )
     result.add_argument("code", nargs="?", metavar="CODE|FILE", help="a code such as E0312 or W0201, or a .ph file")
     result.add_argument("--kernel", metavar="NAME", help="only this kernel of the file")
     result.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="the size of a dim of the file")
     add_choice_options(result)
+    add_gradient_options(result)
     add_json_option(result)
     return result
 
@@ -38,6 +41,7 @@ def _explain_file(options: argparse.Namespace) -> int:
 
     loaded = parse_file(options.code)
     signatures = choose_kernels(loaded.signatures, options.kernel, options.code)
+    program, signatures = derive_kernels(loaded.program, signatures, options)
     sizes = {name: integer(text, f"--dim {name}") for name, text in pairs(options.dim, "--dim").items()}
     chosen = dtypes(options.dtype)
     check_names(signatures, {"--dim": sizes, "--dtype": chosen, "--const": pairs(options.const, "--const")})
@@ -45,7 +49,7 @@ def _explain_file(options: argparse.Namespace) -> int:
     for signature in signatures:
         own = {name: size for name, size in sizes.items() if name in signature.dims}
         fixed = constants(options.const, signature)
-        plans[signature.name] = dump(loaded.program, signature.name, "plan", chosen, fixed, own)
+        plans[signature.name] = dump(program, signature.name, "plan", chosen, fixed, own)
     if options.json:
         print_json(plans)
     else:

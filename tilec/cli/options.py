@@ -10,7 +10,7 @@ from tilec.cli.terminal import Failure
 from tilec.types import DTYPES, DType
 
 if TYPE_CHECKING:
-    from tilec.sema.program import KernelSignature
+    from tilec.sema.program import KernelSignature, Program
 
 
 def command_parser(name: str, description: str, examples: Sequence[str]) -> argparse.ArgumentParser:
@@ -35,6 +35,40 @@ def add_choice_options(parser: argparse.ArgumentParser) -> None:
         "--const", action="append", default=[], metavar="NAME=VALUE",
         help="fix a scalar parameter, such as alpha=0.0: the code has it as a literal",
     )  # fmt: skip
+
+
+def add_gradient_options(parser: argparse.ArgumentParser) -> None:
+    """The options that ask for the gradient kernel of a kernel."""
+    parser.add_argument(
+        "--grad", action="append", default=[], metavar="NAME",
+        help="the kernel that also computes the gradient of its losses' weighted sum with respect to this tensor",
+    )  # fmt: skip
+    parser.add_argument("--loss", metavar="NAME", help="with --grad: the losses, where several tensors are written")
+    parser.add_argument("--in-place", action="store_true", help="with --grad: write the gradient over the tensor")
+    parser.add_argument(
+        "--upstream", choices=("tensor", "scalar"), help="with --grad: a weight for each loss (default), or one for all"
+    )
+
+
+def derive_kernels(
+    program: Program, signatures: Sequence[KernelSignature], options: argparse.Namespace
+) -> tuple[Program, list[KernelSignature]]:
+    """The gradient kernels that `--grad` asks for, or the kernels as they are. Raises Failure."""
+    if not options.grad:
+        for name in ("loss", "in_place", "upstream"):
+            if getattr(options, name):
+                raise Failure(f"--{name.replace('_', '-')} belongs to --grad NAME")
+        return program, list(signatures)
+    if len(signatures) > 1:
+        raise Failure(f"--grad takes one kernel: --kernel {', '.join(one.name for one in signatures)}")
+    from tilec.driver import derive
+
+    [forward] = signatures
+    program, signature = derive(
+        program, forward.name, options.grad, options.loss, in_place=options.in_place,
+        upstream=options.upstream or "tensor", constants=constants(options.const, forward),
+    )  # fmt: skip
+    return program, [signature]
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

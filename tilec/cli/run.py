@@ -9,11 +9,13 @@ from typing import Any
 
 from tilec.cli.options import (
     add_choice_options,
+    add_gradient_options,
     add_json_option,
     check_names,
     choose_kernels,
     command_parser,
     constants,
+    derive_kernels,
     dtypes,
     integer,
     number,
@@ -32,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
             "tilec run token_loss.ph --input Logits=x.npy --input Target=t.npy --output Loss=loss.npy",
             "tilec run train.ph --kernel train_loss --dim M=64 --dim V=1003 --input alpha=0.1 --check",
             "tilec run token_loss.ph --dim M=64 --device numpy",
+            "tilec run token_loss.ph --dim M=64 --grad Logits --check",
         ],
     )
     result.add_argument("file", metavar="FILE", help="a .ph file")
@@ -43,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--check", action="store_true", help="compare with the NumPy interpreter")
     result.add_argument("--seed", type=int, default=0, help="of the drawn inputs (default 0)")
     add_choice_options(result)
+    add_gradient_options(result)
     add_json_option(result)
     return result
 
@@ -63,13 +67,14 @@ def main(options: argparse.Namespace) -> int:
     signatures = choose_kernels(loaded.signatures, options.kernel, options.file)
     if len(signatures) > 1:
         raise Failure(f"{options.file} has several kernels: --kernel {', '.join(one.name for one in signatures)}")
+    program, signatures = derive_kernels(loaded.program, signatures, options)
     [signature] = signatures
     given, saved = pairs(options.input, "--input"), pairs(options.output, "--output")
     sizes = {name: integer(text, f"--dim {name}") for name, text in pairs(options.dim, "--dim").items()}
     asked = dtypes(options.dtype)
     names = {"--input": given, "--output": saved, "--dim": sizes, "--dtype": asked}
     check_names(signatures, {**names, "--const": pairs(options.const, "--const")})
-    kernel = Kernel(loaded.program, signature)
+    kernel = Kernel(program, signature)
     fixed = constants(options.const, signature)
     if fixed:
         kernel = kernel.specialize(**fixed)

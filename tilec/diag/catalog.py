@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tilec.diag.row import Row
 from tilec.diag.rows_calls import *  # noqa: F403
+from tilec.diag.rows_derived import *  # noqa: F403
 from tilec.diag.rows_effects import *  # noqa: F403
 from tilec.diag.rows_gradients import *  # noqa: F403
 from tilec.diag.rows_limits import *  # noqa: F403

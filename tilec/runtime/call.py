@@ -11,8 +11,8 @@ from tilec.errors import ArrayError, DeviceError
 from tilec.runtime import arguments
 from tilec.runtime.arrays import DeviceArray
 from tilec.runtime.compute import Device
-from tilec.runtime.kernel import Result
 from tilec.runtime.launch import Prepared, check_aliases, common_device, interpret, launch, options_for, tensor_shapes
+from tilec.runtime.result import Result
 from tilec.runtime.scalars import Number, scalar_value
 from tilec.tile.ir import Kernel as TileKernel
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -162,6 +162,41 @@ class Kernel:
             known = self._specialised.put(key, Kernel(self._program, self._signature, fixed))
             known.check()
         return known
+
+    def grad(
+        self,
+        wrt: str | Sequence[str],
+        loss: str | None = None,
+        *,
+        in_place: bool = False,
+        upstream: str | float = "tensor",
+    ) -> Kernel:
+        """The kernel that computes the losses and the gradient of their weighted sum with respect to the tensors `wrt`.
+
+        `loss` is a float tensor that this kernel writes; it need not be named if it is the only one. `in_place` writes
+        the gradient over `wrt`; otherwise it is a new output, `DLogits` for `Logits`, of the same shape and type.
+        `upstream` says how each loss is weighted: "tensor" adds an input `DLoss` of the loss's shape, float32; "scalar"
+        adds a scalar `DLoss` with the default 1.0; a number fixes it. Names that are taken get a `_` at their end.
+        Raises ArrayError for names that do not fit, and CompileError, with the place, where there is no gradient or it
+        would have to be added up across blocks.
+        """
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        fixed = upstream if isinstance(upstream, int | float) and not isinstance(upstream, bool) else None
+        how = upstream if isinstance(upstream, str) else "scalar" if fixed is not None else repr(upstream)
+        key = ("grad", names, loss, in_place, how)
+        known = self._specialised.get(key)
+        if known is None:
+            program, signature = driver.derive(
+                self._program, self.name, names, loss, in_place=in_place, upstream=how, constants=self._constants
+            )
+            known = self._specialised.put(key, Kernel(program, signature, self._constants))
+            if fixed is None:
+                known.check()
+        if fixed is None:
+            return known
+        derivation = known.signature.derivation
+        assert derivation is not None
+        return known.specialize(**{derivation.weights: fixed})
 
     def _needs_constants(self) -> list[str]:
         return [
@@ -323,52 +358,6 @@ def _named(given: Any, what: str) -> DType:
     from tilec.runtime.arrays import dtype_named
 
     return dtype_named(given, what)
-
-
-class Result:
-    """What a kernel returns: `r.Loss`, `r["Loss"]`, and iteration over the arrays in the kernel's order."""
-
-    __slots__ = ("_arrays",)
-
-    def __init__(self, arrays: Mapping[str, Any]) -> None:
-        self._arrays = dict(arrays)
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self._arrays[name]
-        except KeyError:
-            raise AttributeError(f"no result is called {name!r}; there is {', '.join(self._arrays)}") from None
-
-    def __getitem__(self, name: str | int) -> Any:
-        if isinstance(name, int):
-            return list(self._arrays.values())[name]
-        if name not in self._arrays:
-            raise KeyError(f"no result is called {name!r}; there is {', '.join(self._arrays)}")
-        return self._arrays[name]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._arrays.values())
-
-    def __len__(self) -> int:
-        return len(self._arrays)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._arrays
-
-    def _asdict(self) -> dict[str, Any]:
-        """The arrays by name."""
-        return dict(self._arrays)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._arrays]
-
-    def __repr__(self) -> str:
-        parts = (f"{name}={_described(array)}" for name, array in self._arrays.items())
-        return f"<tilec.Result {', '.join(parts)}>"
-
-
-def _described(array: Any) -> str:
-    return f"{array.dtype}[{', '.join(map(str, array.shape))}]"
 
 
 _is_told = False

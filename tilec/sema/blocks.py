@@ -28,7 +28,7 @@ def check_blocks(builder: Builder, grid: Grid, attributes: Attributes) -> None:
 
 def _check(builder: Builder, tensor: str, accesses: Sequence[Access], axis: int) -> bool:
     """Whether all is well on one axis of the grid; reported otherwise."""
-    if _are_separate(builder, accesses, axis):
+    if are_separate(builder, accesses, axis):
         return True
     stores = [access for access in accesses if access.is_store]
     loads = [access for access in accesses if not access.is_store]
@@ -48,14 +48,14 @@ def _check(builder: Builder, tensor: str, accesses: Sequence[Access], axis: int)
 def _report_load(
     builder: Builder, tensor: str, stores: Sequence[Access], loads: Sequence[Access], axis: int
 ) -> None:
-    load = next((load for load in loads if not _are_separate(builder, [*stores, load], axis)), loads[0])
+    load = next((load for load in loads if not are_separate(builder, [*stores, load], axis)), loads[0])
     notes = [(stores[0].span, "written here")]
-    is_proved = _are_separate(builder, stores, axis) and not load.is_conditional and not _is_vague(builder, load)
+    is_proved = are_separate(builder, stores, axis) and not load.is_conditional and not _is_vague(builder, load)
     row = catalog.BLOCK_READS_FOREIGN if is_proved else catalog.ACCESS_NOT_PROVED
     builder.faults.error(row, load.span, notes=notes, name=tensor)
 
 
-def _are_separate(builder: Builder, accesses: Sequence[Access], axis: int) -> bool:
+def are_separate(builder: proofs.Prover, accesses: Sequence[Access], axis: int) -> bool:
     """Proved: blocks that differ on this axis of the grid touch different elements."""
     pins = {access.pinned.get(axis) for access in accesses}
     if len(pins) == 1 and None not in pins:
@@ -64,7 +64,7 @@ def _are_separate(builder: Builder, accesses: Sequence[Access], axis: int) -> bo
     return any(_in_cells(builder, [access.axes[position] for access in accesses], axis) for position in range(rank))
 
 
-def _in_cells(builder: Builder, spans: Sequence[tuple[Extent, Extent | None]], axis: int) -> bool:
+def _in_cells(builder: proofs.Prover, spans: Sequence[tuple[Extent, Extent | None]], axis: int) -> bool:
     """Whether all spans of block b lie within one cell `a * b + base .. a * b + base + a` of a tensor axis."""
     windows: list[tuple[Extent, Extent]] = []
     steps: set[Extent] = set()

@@ -52,6 +52,26 @@ class ParameterSignature:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Derivation:
+    """What a derived kernel adds to the kernel `forward`: the gradient of the weighted sum of `loss` with respect to
+    the tensors `wrt`.
+
+    `in_place`: written over them, otherwise to the tensors `outputs` (by the names in `wrt`). `weights` is the
+    parameter that holds the weights, a tensor or a scalar by `upstream`. `same_type` are the type variables that tie
+    an output to its input, by input.
+    """
+
+    forward: str
+    wrt: tuple[str, ...]
+    loss: str
+    in_place: bool
+    upstream: str
+    weights: str
+    outputs: Mapping[str, str]
+    same_type: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelSignature:
     """A kernel before types are chosen. `dims` are the names of its dim symbols in order of appearance."""
 
@@ -63,6 +83,8 @@ class KernelSignature:
     span: Span
     node: ast.Kernel
     scope: FileScope
+    derivation: Derivation | None = None
+    """Set for a kernel that is derived from another; `node` is then that other kernel."""
 
     def parameter(self, name: str) -> ParameterSignature | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from tilec.types import ZERO, Apply, Atom, Extent
 
@@ -12,6 +13,17 @@ Ranges = Mapping[Atom, tuple[Extent, Extent]]
 DEPTH = 6
 STEPS = 200
 """Formulas that are tried in one proof: a search without a bound is exponential in the atoms."""
+
+
+class Prover(Protocol):
+    """What decides about formulas: a builder, or whatever knows the ranges of counters."""
+
+    @property
+    def ranges(self) -> Ranges: ...
+
+    def is_nonnegative(self, extent: Extent) -> bool: ...
+
+    def is_at_most(self, left: Extent, right: Extent) -> bool: ...
 
 
 def is_nonnegative(extent: Extent, ranges: Ranges) -> bool:
