@@ -17,6 +17,8 @@ from tests.bench.launching import launching
 from tests.bench.losses import forward, training
 from tests.bench.measure import Table, print_table
 
+# Idle OpenMP threads spin for a while, and would spend the processor time of what is measured next.
+QUIET_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
 TOPICS = ("forward", "training", "compiling", "launching")
 
 
@@ -28,6 +30,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each line of a table (default: 2)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
+    for variable, value in QUIET_THREADS.items():  # before anything imports torch
+        os.environ.setdefault(variable, value)
     name = int(arguments.device) if arguments.device.isdecimal() else arguments.device
     device = tilec.device(name)
     about = {

@@ -32,7 +32,7 @@ class Timing:
     runs: int
 
 
-def in_turn(contenders: Mapping[str, Contender], seconds: float, least: int = 5) -> dict[str, Timing]:
+def in_turn(contenders: Mapping[str, Contender], seconds: float, least: int = 9) -> dict[str, Timing]:
     """Times the contenders for about that long in all, each at least `least` times after one run to warm up."""
     for contender in contenders.values():
         _once(contender)
