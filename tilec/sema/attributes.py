@@ -28,9 +28,11 @@ class Attributes:
     bound: int = BOUND
 
 
-def read_attributes(signature: KernelSignature, fixed: Mapping[str, Constant], faults: Faults) -> Attributes:
+def read_attributes(
+    signature: KernelSignature, faults: Faults, fixed: Mapping[str, Constant] | None = None
+) -> Attributes:
     """The kernel's attributes; `fixed` are its scalar parameters that are known. Faults are reported."""
-    result = Attributes()
+    result, fixed = Attributes(), fixed or {}
     seen: set[str] = set()
     for node in signature.node.attributes:
         name = node.name.name

@@ -203,9 +203,8 @@ class Builder:
             case Symbol(kind="scalar"):
                 return self.emit(ir.Scalar(TileType(DType.I32), span, atom.name))
             case Apply():
-                arguments = [self.extent_value(argument, span) for argument in atom.arguments]
-                op = "rem" if atom.function == "mod" else atom.function
-                return self.arithmetic(op, *arguments, span)
+                first, second = (self.extent_value(argument, span) for argument in atom.arguments)
+                return self.arithmetic("rem" if atom.function == "mod" else atom.function, first, second, span)
         return self.emit(ir.Dim(TileType(DType.I32), span, Extent.of(atom)))
 
     def arithmetic(self, op: str, left: ir.Value, right: ir.Value, span: Span) -> ir.Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilec.diag import catalog
 from tilec.sema import core
-from tilec.sema.builder import Builder, OutLocal
+from tilec.sema.builder import Builder, OutLocal, ResolvedPlace
 from tilec.sema.elementwise import meet_pending
 from tilec.sema.items import Item, Shape, bare_shape, show_type
 from tilec.sema.memory import converts, fit, read, resolve_place, shaped, write
@@ -176,7 +176,7 @@ def _expected(builder: Builder, cell: core.Cell) -> TileType | None:
     return None
 
 
-def _place(builder: Builder, cell: core.Cell) -> object | None:
+def _place(builder: Builder, cell: core.Cell) -> ResolvedPlace | None:
     out = builder.outs.get(cell)
     while out is not None and out.place is None:
         assert out.cell is not None

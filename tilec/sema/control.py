@@ -88,11 +88,9 @@ def _join(builder: Builder, node: core.Branch, decision: ir.Value, then: Branch,
         yields = _agreeing(builder, cell, (then[0], first), (otherwise[0], second), node.span)
         pairs.append((cell, *yields))
     type_ = TileType(DType.BOOL)
-    regions = [
-        ir.Region(branch[0], tuple(pair[side] for pair in pairs))
-        for side, branch in ((1, then), (2, otherwise))
-    ]
-    producer = builder.emit(ir.If(type_, node.span, decision, *regions))
+    first_region = ir.Region(then[0], tuple(value for _, value, _ in pairs))
+    second_region = ir.Region(otherwise[0], tuple(value for _, _, value in pairs))
+    producer = builder.emit(ir.If(type_, node.span, decision, first_region, second_region))
     for index, (cell, value, _) in enumerate(pairs):
         result = builder.emit(ir.Result(value.type, node.span, producer, index, name=cell.name))
         builder.cells[cell] = builder.item(result, node.span)

@@ -7,7 +7,6 @@ Control flow is structured: `break`, `continue` and `return` have become flag ce
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from tilec.source import Span
 from tilec.types import DType
@@ -249,12 +248,3 @@ class WhileLoop(Node):
 class Requires(Node):
     condition: Node
     message: str
-
-
-Value: TypeAlias = (
-    "Poison | Literal | ParameterRead | DimRead | BlockRead | LoopIndex | Use | CellRead | Elementwise | Builtin"
-    " | Typed | Dimension | Fixed | TensorRead | WholeTensor | TileSubscript"
-)
-Statement: TypeAlias = (
-    "Declare | DeclareOut | FinishOut | CellWrite | TensorWrite | Branch | ForLoop | WhileLoop | Requires"
-)

@@ -6,6 +6,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable
+from typing import Any
 
 from tilec.types import DType
 
@@ -80,7 +81,7 @@ def _most(x: Number, y: Number) -> Number:
     return math.nan if x != x or y != y else max(x, y)
 
 
-_ARITHMETIC: dict[str, Callable[..., Number]] = {
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -117,5 +118,5 @@ def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool) ->
         value = _ARITHMETIC[op](*values)
         if dtype is DType.F32:
             return round_f32(value)
-        return value if is_weak else wrap(value, dtype)
+        return value if is_weak else wrap(int(value), dtype)
     return None

@@ -86,7 +86,7 @@ def _build(
 ) -> ir.Kernel | None:
     tensors = _tensors(signature, dtypes, faults)
     fixed = _constants(signature, constants, faults)
-    attributes = read_attributes(signature, fixed, faults)
+    attributes = read_attributes(signature, faults, fixed)
     expander = Expander(signature, faults)
     body = expander.expand()
     builder = _run(signature, tensors, fixed, attributes, body, expander.iotas, faults)
@@ -244,7 +244,7 @@ def _literal(builder: Builder, node: core.Literal) -> Item:
         is_lost = abs(constant.value) == float("inf") or (constant.value == 0.0 and node.value != 0.0)
         if is_lost and abs(node.value) != float("inf"):
             builder.faults.warning(catalog.LITERAL_OVERFLOW, node.span, text=node.text, value=constant.value)
-    extent = Extent.of(node.value) if constant.dtype is DType.I32 else None
+    extent = Extent.of(int(node.value)) if constant.dtype is DType.I32 else None
     return Item(node.span, constant=constant, extent=extent)
 
 

@@ -186,11 +186,11 @@ class Inliner:
             if name not in bindings and parameter.default is not None:
                 bindings[name] = expander.expression(parameter.default)
             self._name_dims(parameter, bindings[name], place)
-            if isinstance(bindings[name], core.Node):
+            value = bindings[name]
+            if isinstance(value, core.Node):
                 if parameter.is_const:
-                    bindings[name] = expander.emit(core.Fixed(place, bindings[name], name))
-                function = found.function.name.name
-                bindings[name] = expander.typed(bindings[name], parameter.type, name, place, function)
+                    value = expander.emit(core.Fixed(place, value, name))
+                bindings[name] = expander.typed(value, parameter.type, name, place, found.function.name.name)
         expander.context.frames[0].update(bindings)
         return outer
 
