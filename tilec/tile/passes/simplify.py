@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from tilec.tile import ir
+from tilec.tile.make import make_pointwise
 from tilec.tile.rewrite import Rewriter, rewrite
 from tilec.types import DType
 
@@ -19,7 +20,10 @@ def simplify(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def _simplify(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
-    laws = _POINTWISE_LAWS.get(value.op, ()) if isinstance(value, ir.Pointwise) else _OTHER_LAWS.get(type(value), ())
+    if isinstance(value, ir.Pointwise):
+        laws = (*_POINTWISE_LAWS.get(value.op, ()), _known_choices)
+    else:
+        laws = _OTHER_LAWS.get(type(value), ())
     for law in laws:
         new = law(rewriter, value)
         # A tile of another shape or activity is another value, though its numbers are the same.
@@ -105,6 +109,22 @@ def _known_condition(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None
     if not isinstance(condition, ir.Const):
         return None
     return chosen if condition.value else other
+
+
+def _known_choices(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None:
+    """f(where(true, a, b), ...) -> f(a, ...), where f's type does not need the condition's or b's."""
+    operands = tuple(_chosen(operand) for operand in value.operands)
+    if all(new is old for new, old in zip(operands, value.operands, strict=True)):
+        return None
+    new = make_pointwise(value.op, operands, value.span, value.name)
+    return rewriter.emit(new) if new.type == value.type else None
+
+
+def _chosen(value: ir.Value) -> ir.Value:
+    match value:
+        case ir.Pointwise(op="where", operands=(ir.Const(value=condition), chosen, other)):
+            return chosen if condition else other
+    return value
 
 
 def _same_sides(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None:
