@@ -3,7 +3,7 @@ value a row computed once a row, no division per element where one per row does,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tilec.tile import ir
@@ -17,7 +17,6 @@ from tilec.tile.gradient.polynomial import (
     common_powers,
     contains,
     divide,
-    invert_powers,
     multiply_powers,
 )
 from tilec.tile.gradient.shapes import axes_of
@@ -52,8 +51,7 @@ def _guard_masked(ledger: Ledger, term: Term) -> Term:
 def _simplest(ledger: Ledger, terms: Sequence[Term]) -> Sum:
     """The terms without guards that others imply, but with those that all others of the terms have anyway."""
     bare = [
-        replace(term, powers=_with_quotients(ledger, term.powers), guards=ledger.without_implied(term.guards))
-        for term in terms
+        _with_quotients(ledger, replace(term, guards=ledger.without_implied(term.guards))) for term in terms
     ]
     for guard in {guard for term in bare for guard in term.guards}:
         if all(guard in term.guards or guard in ledger.implied(term.guards) for term in bare):
@@ -192,7 +190,8 @@ def _is_worth_factoring(ledger: Ledger, terms: Sum, key: tuple[int, int]) -> boo
 def _shared(ledger: Ledger, terms: Sum, chosen: int) -> Powers:
     """The common factors that are as wide as the chosen one."""
     axes = axes_of(ledger.value(chosen).type)
-    return tuple((factor, power) for factor, power in common_powers(terms) if axes_of(ledger.value(factor).type) == axes)
+    common = common_powers(terms)
+    return tuple((factor, power) for factor, power in common if axes_of(ledger.value(factor).type) == axes)
 
 
 def _multiplied(ledger: Ledger, terms: Sum, common: Powers) -> Signed:
@@ -237,13 +236,14 @@ def _pair(ledger: Ledger, left: Signed, right: Signed) -> Signed:
 
 def _product(ledger: Ledger, term: Term) -> Signed:
     """The product: factors that are alike in shape first, narrow before wide, narrow divisions before wide products."""
+    term = _recomposed(ledger, term)
     negative = term.coefficient < 0
     coefficient = abs(term.coefficient)
     if not term.powers:
         return negative, ledger.constant(coefficient)
     above: dict[frozenset[int], list[ir.Value]] = {}
     below: dict[frozenset[int], list[ir.Value]] = {}
-    for factor, power in _recomposed(ledger, term.powers):
+    for factor, power in term.powers:
         value = ledger.value(factor)
         side = above if power > 0 else below
         side.setdefault(axes_of(value.type), []).extend([value] * abs(power))
@@ -266,23 +266,27 @@ def _all(ledger: Ledger, values: Sequence[ir.Value]) -> ir.Value:
     return result
 
 
-def _with_quotients(ledger: Ledger, powers: Powers) -> Powers:
-    """The powers with quotients that the kernel has already, such as a softmax, put back together."""
+def _with_quotients(ledger: Ledger, term: Term) -> Term:
+    """The term with quotients that the kernel has already, such as a softmax, put back together."""
     for product, number in ledger.products:
-        while any(power < 0 for _, power in product) and contains(powers, product):
-            powers = multiply_powers(multiply_powers(powers, invert_powers(product)), ((number, 1),))
-    return powers
+        while any(power < 0 for _, power in product.powers) and contains(term.powers, product.powers):
+            term = _put_together(term, product, number)
+    return term
 
 
-def _recomposed(ledger: Ledger, powers: Powers) -> Iterable[tuple[int, int]]:
-    """The factors with products that the kernel computes anyway put back together."""
-    all_axes = frozenset().union(*(axes_of(ledger.value(factor).type) for factor, _ in powers))
-    found: Powers = ()
-    for product, number in sorted(ledger.products, key=lambda known: (-len(known[0]), known[1])):
-        while contains(powers, product) and _is_worth_it(ledger, product, all_axes):
-            powers = multiply_powers(powers, invert_powers(product))
-            found = multiply_powers(found, ((number, 1),))
-    return (*powers, *found)
+def _recomposed(ledger: Ledger, term: Term) -> Term:
+    """The term with products that the kernel computes anyway put back together."""
+    axes = ledger.axes(term)
+    for product, number in sorted(ledger.products, key=lambda known: (-len(known[0].powers), known[1])):
+        while contains(term.powers, product.powers) and _is_worth_it(ledger, product.powers, axes):
+            term = _put_together(term, product, number)
+    return term
+
+
+def _put_together(term: Term, product: Term, number: int) -> Term:
+    """The term with a product in it replaced by the value that is that product."""
+    powers = multiply_powers(divide(term, product.powers).powers, ((number, 1),))
+    return replace(term, coefficient=term.coefficient / product.coefficient, powers=powers)
 
 
 def _is_worth_it(ledger: Ledger, product: Powers, axes: frozenset[int]) -> bool:

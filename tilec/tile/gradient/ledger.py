@@ -8,7 +8,7 @@ from math import isfinite
 from tilec.ops import POINTWISE
 from tilec.source import Span
 from tilec.tile import ir
-from tilec.tile.gradient.polynomial import Guard, Powers, Term, invert_powers, multiply_powers
+from tilec.tile.gradient.polynomial import Guard, Term, invert_powers, multiply_powers
 from tilec.tile.gradient.shapes import axes_of, bounds_at, extent_at
 from tilec.tile.make import make_constant, make_pointwise, reduced_type
 from tilec.tile.walk import operands_of
@@ -33,7 +33,7 @@ class Ledger:
         self._own: set[int] = set()
         self.masked: set[int] = set()
         """Classes that are exactly 0 where nothing comes through a mask, also where their other factors are NaN."""
-        self.products: list[tuple[Powers, int]] = []
+        self.products: list[tuple[Term, int]] = []
         """Products of two and more factors that the kernel holds already, with their classes."""
         self.softmaxes: dict[Hashable, ir.Value] = {}
         """By the class of a and axes: the kernel's exp(a - max(a)) / sum(exp(a - max(a)))."""
@@ -152,8 +152,8 @@ class Ledger:
             term = self._taken_apart(self._values[number])
             if term is None or term.degree > _LARGEST_DEGREE:
                 term = Term(powers=((number, 1),))
-            elif term.degree > 1 and self._values[number].number in self._placed:
-                self.products.append((term.powers, number))
+            elif term.degree > 1 and term.coefficient != 0.0 and self._values[number].number in self._placed:
+                self.products.append((term, number))
             self._terms[number] = term
         return self._terms[number]
 

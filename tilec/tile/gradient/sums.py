@@ -56,8 +56,8 @@ def sum_over(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, *, keeps_a
 def _absorbed(ledger: Ledger, outer: Term, inner: Term) -> tuple[Term, Term]:
     """Narrow divisors that make a quotient that the kernel has already (a softmax) stay in the sum with it."""
     for product, _ in ledger.products:
-        wide = tuple((factor, power) for factor, power in product if contains(inner.powers, ((factor, power),)))
-        narrow = tuple((factor, power) for factor, power in product if (factor, power) not in wide)
+        wide = tuple((factor, power) for factor, power in product.powers if contains(inner.powers, ((factor, power),)))
+        narrow = tuple((factor, power) for factor, power in product.powers if (factor, power) not in wide)
         if wide and narrow and all(power < 0 for _, power in narrow) and contains(outer.powers, narrow):
             return (
                 replace(outer, powers=multiply_powers(outer.powers, invert_powers(narrow))),
@@ -186,10 +186,12 @@ def _is_over(ledger: Ledger, reduction: ir.Reduce, a: ir.Value, axes: Axes) -> b
 def _is_centred(ledger: Ledger, value: ir.Value, axes: Axes) -> bool:
     """Whether the value is a - mean(a) over just these axes: its sum is 0."""
     match value:
-        case ir.Pointwise(
-            op="sub",
-            operands=(a, ir.Pointwise(op="div_f32", operands=(ir.Reduce(op="sum") as total, ir.ActiveCount() as count))),
-        ) if value.type == a.type:
+        case ir.Pointwise(op="sub", operands=(a, ir.Pointwise(op="div_f32", operands=mean))) if value.type == a.type:
+            pass
+        case _:
+            return False
+    match mean:
+        case (ir.Reduce(op="sum") as total, ir.ActiveCount() as count):
             own = frozenset(axis - count.operand.type.rank for axis in count.axes)
             same = count.operand.type.shape == a.type.shape and count.operand.type.active == a.type.active
             return own == axes and same and _is_over(ledger, total, a, axes)
@@ -256,10 +258,13 @@ def lanes_of(ledger: Ledger, value: ir.Value) -> ir.Value:
 def note_softmax(ledger: Ledger, value: ir.Pointwise) -> None:
     """Takes up exp(a - max(a)) / sum(exp(a - max(a))), which is what the gradient of logsumexp(a) is."""
     match value.operands:
-        case (
-            ir.Pointwise(op="exp", operands=(ir.Pointwise(op="sub", operands=(a, ir.Reduce(op="max") as largest)),)) as e,
-            ir.Reduce(op="sum") as total,
-        ) if value.type == a.type == e.type and ledger.class_of(total.operand) == ledger.class_of(e):
+        case (ir.Pointwise(op="exp", operands=(ir.Pointwise(op="sub") as shifted,)) as e, ir.Reduce(op="sum") as total):
+            if value.type != e.type or ledger.class_of(total.operand) != ledger.class_of(e):
+                return
+        case _:
+            return
+    match shifted.operands:
+        case (a, ir.Reduce(op="max") as largest) if a.type == e.type:
             axes = frozenset(axis - a.type.rank for axis in total.axes)
             if _is_over(ledger, largest, a, axes):
                 ledger.softmaxes.setdefault((ledger.class_of(a), axes), value)
