@@ -17,7 +17,8 @@ class Facts:
     def __init__(self, values: Mapping[str, int] | None = None) -> None:
         self._values = dict(values or {})
         self.guards: list[str] = []
-        """What the compiled variant relies on, as text in dims, such as `V % 4 == 0`; in order of asking, no repeats."""
+        """What the compiled variant relies on, as text in dims, such as `V % 4 == 0`; in order of asking, no
+        repeats."""
 
     def _evaluate(self, extent: Extent) -> int | None:
         try:

@@ -68,12 +68,12 @@ def test_a_gpu_reads_columns_in_stretches():
 
 
 def test_a_software_device_gives_each_of_many_rows_one_lane():
-    assert mapping(row_sums(), CPU, M=8192, V=512) == (1, 32, 8, 32)
+    assert mapping(row_sums(), CPU, M=8192, V=512) == (1, 32, 2, 32)
     assert mapping(row_sums(), CPU, M=8192, V=7) == (1, 32, 4, 32)
-    assert mapping(row_sums(), CPU, M=8192, V=262144) == (8, 1, 8, 8)
+    assert mapping(row_sums(), CPU, M=8192, V=262144) == (8, 1, 2, 8)
     assert mapping(row_sums(), CPU, M=3, V=50257) == (8, 1, 8, 8)
     assert mapping(row_sums(), CPU, M=3, V=50) == (4, 2, 8, 8)
-    assert mapping(doubled(), CPU, M=8192, V=512) == (8, 1, 8, 8)
+    assert mapping(doubled(), CPU, M=8192, V=512) == (8, 1, 2, 8)
     assert mapping(column_sums(), CPU, M=512, V=8192) == (1, 32, 8, 32)
 
 

@@ -45,8 +45,8 @@ class SharedArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformField:
-    """One 4-byte word of the uniform block, filled by the host: an `extent` of dims and i32 scalars, or the kernel's scalar
-    parameter named `scalar` (bool as 0 or 1). Exactly one of the two is given."""
+    """One 4-byte word of the uniform block, filled by the host: an `extent` of dims and i32 scalars, or the kernel's
+    scalar parameter named `scalar` (bool as 0 or 1). Exactly one of the two is given."""
 
     name: str
     dtype: DType
@@ -86,8 +86,8 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Builtin:
-    """`local_index`: the thread's number in its workgroup; `workgroup`: the workgroup's number in the dispatch (the host
-    folds more than 65,535 workgroups into two axes; this is the unfolded number). Both U32."""
+    """`local_index`: the thread's number in its workgroup; `workgroup`: the workgroup's number in the dispatch (the
+    host folds more than 65,535 workgroups into two axes; this is the unfolded number). Both U32."""
 
     name: str
 
@@ -159,7 +159,8 @@ class SharedLoad:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformLoad:
-    """`workgroupUniformLoad` of a shared array of length 1: a barrier before and after; only as the whole value of a Let."""
+    """`workgroupUniformLoad` of a shared array of length 1: a barrier before and after; only as the whole value of a
+    Let."""
 
     array: SharedArray
 
@@ -249,9 +250,9 @@ class If:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loop:
-    """`for (index = start; index < stop; index += step)`, index of the dtype of `start` (I32 or U32); `stop` is evaluated
-    before the loop. Ends early once the mutable bool `until` is true (tested before each round). The sum index + step
-    never wraps: the lowering sees to it (the emitter may rely on it)."""
+    """`for (index = start; index < stop; index += step)`, index of the dtype of `start` (I32 or U32); `stop` is
+    evaluated before the loop. Ends early once the mutable bool `until` is true (tested before each round). The sum
+    index + step never wraps: the lowering sees to it (the emitter may rely on it)."""
 
     index: Local
     start: Expr
@@ -273,7 +274,8 @@ class While:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Barrier:
-    """All threads of the workgroup arrive; orders workgroup memory and, if `storage`, storage too within the workgroup."""
+    """All threads of the workgroup arrive; orders workgroup memory and, if `storage`, storage too within the
+    workgroup."""
 
     storage: bool
 
@@ -294,8 +296,8 @@ Statement: TypeAlias = (
 @dataclass(frozen=True, slots=True, eq=False)
 class Dispatch:
     """One compute dispatch. `workgroups` is the number of workgroups as an extent of dims and scalars; 0 means nothing
-    to run. The emitter wraps the body so that folded workgroups beyond that number (field `workgroup_count`) do nothing.
-    `buffers` are those it touches, in binding order."""
+    to run. The emitter wraps the body so that folded workgroups beyond that number (field `workgroup_count`) do
+    nothing. `buffers` are those it touches, in binding order."""
 
     name: str
     threads: int

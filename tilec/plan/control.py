@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tilec.plan.ir import ForItem, IfItem, Item, Phase, Roles, Sink, Slot, WhileItem
+from tilec.errors import InternalError
+from tilec.plan.ir import ControlItem, ForItem, IfItem, Item, Phase, Roles, Round, Sink, Slot, WhileItem
 from tilec.plan.schedule import NeedsHome, OpenPhase, Scheduler, assign_roles, conflict, natural_kept
 from tilec.plan.walk import Access, Needs, relation
 from tilec.tile import ir as tile
@@ -39,7 +41,7 @@ class Controls:
     def __init__(self, planner: _Planner) -> None:
         self.planner = planner
         self.walker = planner.walker
-        self.results: set[tile.Value] = {
+        self.results: set[tile.Result] = {
             value
             for value in planner.position
             if isinstance(value, tile.Result) and isinstance(value.producer, (tile.For, tile.While))
@@ -90,9 +92,9 @@ class Controls:
         if missing:
             raise NeedsHome(missing)
 
-    def _carry_slots(self, node: tile.Value, needs_slot) -> list[Slot | None]:
+    def _carry_slots(self, node: tile.Value, needs_slot: Callable[[tile.Argument], bool]) -> list[Slot | None]:
         slots: list[Slot | None] = []
-        for number, argument in enumerate(getattr(node, "carried", ())):
+        for number, argument in enumerate(_carried(node)):
             if not needs_slot(argument):
                 slots.append(None)
                 continue
@@ -117,7 +119,7 @@ class Controls:
             reads = {access.memory for access in self._needs(value).accesses[:-1]}
             if value not in self.walker.homes and any(other in reads for other in slots if other not in (None, slot)):
                 raise NeedsHome({value})
-            if value is not node.carried[number]:
+            if value is not _carried(node)[number]:
                 last.append(Sink("carry", value, end, slot))
         return self.planner.plan_region(region, scheduler, last).items
 
@@ -127,16 +129,16 @@ class Controls:
         opened, is_new = self._target(node, scheduler)
         kept = opened.phase.kept
         saved = (list(opened.phase.items), dict(opened.registers), list(opened.touched), opened.floor)
-        saved_sinks = {id(item): list(item.sinks) for item in opened.phase.items if hasattr(item, "sinks")}
-        saved_fences = {id(item): item.fence for item in opened.phase.items}
+        saved_sinks = {id(item): list(item.sinks) for item in opened.phase.items if isinstance(item, Round)}
+        saved_fences = {id(item): item.fence for item in opened.phase.job_items}
         try:
             item = self._fit(node, scheduler, opened, kept)
         except _DoesNotFit:
             opened.phase.items[:] = saved[0]
             opened.registers, opened.touched, opened.floor = saved[1], saved[2], saved[3]
-            for existing in opened.phase.items:
+            for existing in opened.phase.job_items:
                 existing.fence = saved_fences[id(existing)]
-                if id(existing) in saved_sinks:
+                if isinstance(existing, Round):
                     existing.sinks[:] = saved_sinks[id(existing)]
             raise
         opened.phase.items.append(item)
@@ -167,24 +169,12 @@ class Controls:
         chosen = (reductions or sinks)[:1]
         return natural_kept(chosen[0]) if chosen else None
 
-    def _fit(self, node: tile.Value, scheduler: Scheduler, opened: OpenPhase, kept: tuple[Extent, ...]) -> Item:
-        number = len(opened.phase.items)
-        conditions = [self._needs(scalar) for scalar in _uniform_scalars(node)]
-        for needs in conditions:
-            for value, _ in needs.leaves:
-                made = opened.registers.get(value)
-                if made is None and value not in self.walker.homes or made is not None and any(r != "." for r in made[1]):
-                    raise _DoesNotFit
-        registers = {argument: _narrow_roles(argument.type.shape, kept) for argument in getattr(node, "carried", ())}
+    def _fit(self, node: tile.Value, scheduler: Scheduler, opened: OpenPhase, kept: tuple[Extent, ...]) -> ControlItem:
+        conditions = self._conditions(node, opened)
+        registers = {argument: _narrow_roles(argument.type.shape, kept) for argument in _carried(node)}
         slots = self._carry_slots(node, lambda argument: registers[argument] is None)
-        for slot, initial in zip(slots, _initials(node), strict=True):
-            if slot is not None:
-                inner = _JobScheduler(scheduler, opened)
-                inner.place(Sink("carry", initial, self.planner.position[node], slot), [])
+        self._place_initials(node, scheduler, opened, registers, slots)
         number = len(opened.phase.items)
-        for initial, argument in zip(_initials(node), getattr(node, "carried", ()), strict=True):
-            if registers[argument] is not None:
-                self._check_roles(initial, registers[argument], opened)
         bodies: list[list[Item]] = []
         touched: list[Access] = [access for needs in conditions for access in needs.accesses[:-1]]
         for region in regions_of(node):
@@ -202,13 +192,42 @@ class Controls:
                 opened.registers = {**made, **opened.registers}
         for result in self.results:
             if result.producer is node:
-                roles = registers[node.carried[result.index]]
+                roles = registers[_carried(node)[result.index]]
                 if roles is not None:
                     opened.registers[result] = (number, roles)
                     self.walker.sink_values.add(result)
         item = _item(node, bodies, slots)
         self._check_memory(node, item, touched, opened, number)
         return item
+
+    def _conditions(self, node: tile.Value, opened: OpenPhase) -> list[Needs]:
+        """What the scalars that decide the control flow need: values that every job has alike."""
+        conditions = [self._needs(scalar) for scalar in _uniform_scalars(node)]
+        for needs in conditions:
+            for value, _ in needs.leaves:
+                made = opened.registers.get(value)
+                is_missing = made is None and value not in self.walker.homes
+                if is_missing or (made is not None and any(role != "." for role in made[1])):
+                    raise _DoesNotFit
+        return conditions
+
+    def _place_initials(
+        self,
+        node: tile.Value,
+        scheduler: Scheduler,
+        opened: OpenPhase,
+        registers: dict[tile.Argument, Roles | None],
+        slots: list[Slot | None],
+    ) -> None:
+        """What the loop starts with, into the slots and the registers that carry it."""
+        for slot, initial in zip(slots, _initials(node), strict=True):
+            if slot is not None:
+                inner = _JobScheduler(scheduler, opened)
+                inner.place(Sink("carry", initial, self.planner.position[node], slot), [])
+        for initial, argument in zip(_initials(node), _carried(node), strict=True):
+            roles = registers[argument]
+            if roles is not None:
+                self._check_roles(initial, roles, opened)
 
     def _check_roles(self, value: tile.Value, roles: Roles, opened: OpenPhase) -> None:
         sink = Sink("publish", value, 0, Slot("", value.type.dtype, value.type.shape))
@@ -230,18 +249,25 @@ class Controls:
         ):
             raise _DoesNotFit
 
-    def _check_yields(self, node: tile.Value, region: tile.Region, registers: dict, sub: OpenPhase) -> None:
+    def _check_yields(
+        self,
+        node: tile.Value,
+        region: tile.Region,
+        registers: dict[tile.Argument, Roles | None],
+        sub: OpenPhase,
+    ) -> None:
         if isinstance(node, tile.While) and region is node.condition:
             for value, _ in self._needs(region.yields[0]).leaves:
                 if value in sub.registers and any(role != "." for role in sub.registers[value][1]):
                     raise _DoesNotFit
             return
-        for argument, value in zip(getattr(node, "carried", ()), region.yields, strict=False):
-            if registers[argument] is not None and value is not argument:
-                self._check_roles(value, registers[argument], sub)
+        for argument, value in zip(_carried(node), region.yields, strict=False):
+            roles = registers[argument]
+            if roles is not None and value is not argument:
+                self._check_roles(value, roles, sub)
 
     def _check_memory(
-        self, node: tile.Value, item: Item, touched: list[Access], opened: OpenPhase, number: int
+        self, node: tile.Value, item: ControlItem, touched: list[Access], opened: OpenPhase, number: int
     ) -> None:
         """Conflicts with what stands before need a fence or another phase; so do those between rounds of a loop."""
         count = len(opened.phase.kept)
@@ -252,8 +278,8 @@ class Controls:
                     if how == "block":
                         raise _DoesNotFit
                     item.fence = item.fence or how == "job"
-        if not isinstance(node, tile.If):
-            inside = {id(value) for region in regions_of(node) for value in walk(region)} | {id(node.carried)}
+        if not isinstance(item, IfItem):
+            inside = {id(value) for region in regions_of(node) for value in walk(region)}
             own_index = getattr(node, "index", None)
             for access in touched:
                 for other in touched:
@@ -300,6 +326,10 @@ def _narrow_roles(shape: tuple[Extent, ...], kept: tuple[Extent, ...]) -> Roles 
     return tuple(roles) if number in (0, len(kept)) else None
 
 
+def _carried(node: tile.Value) -> tuple[tile.Argument, ...]:
+    return getattr(node, "carried", ())
+
+
 def _initials(node: tile.Value) -> tuple[tile.Value, ...]:
     return getattr(node, "initial", ())
 
@@ -313,10 +343,12 @@ def _uniform_scalars(node: tile.Value) -> tuple[tile.Value, ...]:
     return ()
 
 
-def _item(node: tile.Value, bodies: list[list[Item]], slots: list[Slot | None]) -> Item:
+def _item(node: tile.Value, bodies: list[list[Item]], slots: list[Slot | None]) -> ControlItem:
     match node:
         case tile.If():
             return IfItem(node, bodies[0], bodies[1])
         case tile.For():
             return ForItem(node, bodies[0], tuple(slots))
-    return WhileItem(node, bodies[0], bodies[1], tuple(slots))
+        case tile.While():
+            return WhileItem(node, bodies[0], bodies[1], tuple(slots))
+    raise InternalError("plan", f"no control flow: {type(node).__name__}")

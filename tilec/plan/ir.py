@@ -1,9 +1,9 @@
 """The schedule as data: which work is done in which sweep, by whom, and where values live meanwhile.
 
-A *sink* is work that must happen: a reduction, a store, the publishing of a value in scratch memory. A *phase* is a loop
-over *jobs*, the positions of its kept axes; a job is a list of rounds and control flow, and a *round* is one sweep over
-the swept axes, the combination of its states over the job's lanes, and the narrow work that follows. Everything that is
-no sink is recomputed from loads, registers and scratch wherever a sink needs it.
+A *sink* is work that must happen: a reduction, a store, the publishing of a value in scratch memory. A *phase* is a
+loop over *jobs*, the positions of its kept axes; a job is a list of rounds and control flow, and a *round* is one sweep
+over the swept axes, the combination of its states over the job's lanes, and the narrow work that follows. Everything
+that is no sink is recomputed from loads, registers and scratch wherever a sink needs it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Roles: TypeAlias = "tuple[str, ...]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """Scratch memory for one value: `shape` elements of 4 bytes for each block (for the whole launch if `is_shared`)."""
+    """Scratch memory for one value: `shape` elements of 4 bytes for each block (for the whole launch if
+    `is_shared`)."""
 
     name: str
     dtype: DType
@@ -43,7 +44,7 @@ class Sink:
 
     `roles` are those of the axes of the operand (reduce), the picked row's axes (pick), the spans (store) or the value.
     `granular`: a store of a packed type whose words each have one owner (`Phase.granule` elements at a time).
-    `is_whole`: it is done for all elements of a granule or for none.
+    `is_whole`: it is done for all elements of a granule or for none. `is_once`: done by the first job of a block only.
     """
 
     kind: str
@@ -53,6 +54,31 @@ class Sink:
     roles: Roles = ()
     granular: bool = False
     is_whole: bool = False
+    is_once: bool = False
+
+    @property
+    def reduction(self) -> tile.Reduce:
+        """The value of a sink of kind "reduce"."""
+        assert isinstance(self.value, tile.Reduce)
+        return self.value
+
+    @property
+    def pick(self) -> tile.Pick:
+        """The value of a sink of kind "pick"."""
+        assert isinstance(self.value, tile.Pick)
+        return self.value
+
+    @property
+    def store(self) -> tile.Store:
+        """The value of a sink of kind "store"."""
+        assert isinstance(self.value, tile.Store)
+        return self.value
+
+    @property
+    def target(self) -> Slot:
+        """The slot that a sink of kind "publish" or "carry" fills."""
+        assert self.slot is not None
+        return self.slot
 
     @property
     def operand(self) -> tile.Value:
@@ -132,8 +158,8 @@ class Mapping:
 
     `granule` elements of the last swept axis go to one lane together. `unroll` granules are in flight in the main loop.
     `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
-    in its registers from round to round; 0 if streamed. `jobs_fastest`: neighbouring threads take neighbouring jobs (the
-    kept axis is the contiguous one), else neighbouring lanes of one job.
+    in its registers from round to round; 0 if streamed. `jobs_fastest`: neighbouring threads take neighbouring jobs
+    (the kept axis is the contiguous one), else neighbouring lanes of one job.
     """
 
     lanes: int
@@ -161,8 +187,15 @@ class Phase:
     granule: int = 1
     is_whole: bool = False
 
+    @property
+    def job_items(self) -> list[JobItem]:
+        """The items: no phase stands inside a job."""
+        return [item for item in self.items if not isinstance(item, Phase)]
 
-Item: TypeAlias = "Round | Phase | IfItem | ForItem | WhileItem"
+
+ControlItem: TypeAlias = "IfItem | ForItem | WhileItem"
+JobItem: TypeAlias = "Round | ControlItem"
+Item: TypeAlias = "JobItem | Phase"
 
 
 @dataclass(slots=True, eq=False)
@@ -171,8 +204,8 @@ class Dispatch:
     take jobs of several blocks), "block" (one workgroup a block runs `items` in order, with barriers between), "split"
     and "finish" (one phase of one job and one round: `parts` workgroups share its sweep and leave their states in
     `partials`, a slot a component; then one workgroup combines them and does the narrow work), "unpack" and "pack" (a
-    packed tensor into its shadow of 32-bit elements and back). `vectors` are the tensors whose words it reads and writes
-    four at a time."""
+    packed tensor into its shadow of 32-bit elements and back). `vectors` are the tensors whose words it reads and
+    writes four at a time."""
 
     kind: str
     threads: int
@@ -182,6 +215,20 @@ class Dispatch:
     parts: Extent = ONE
     partials: tuple[Slot, ...] = ()
     vectors: frozenset[str] = frozenset()
+
+    @property
+    def phase(self) -> Phase:
+        """The phase of a dispatch of kind "jobs", "split" or "finish"."""
+        phase = self.items[0]
+        assert isinstance(phase, Phase)
+        return phase
+
+    @property
+    def round(self) -> Round:
+        """The round of a dispatch of kind "split" or "finish"."""
+        item = self.phase.items[0]
+        assert isinstance(item, Round)
+        return item
 
 
 @dataclass(slots=True, eq=False)

@@ -38,7 +38,8 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     dispatches = _dispatches(kernel, items, options.fusion)
     choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
     choose_mappings(kernel, dispatches, facts, options)
-    dispatches = split_long_sweeps(dispatches, facts)
+    if all(extent.is_one for extent in kernel.grid):
+        dispatches = split_long_sweeps(dispatches, facts)
     for tensor in shadows:
         dispatches.insert(0, Dispatch("unpack", min(256, options.limits.invocations), tensor=tensor))
         dispatches.append(Dispatch("pack", min(256, options.limits.invocations), tensor=tensor))

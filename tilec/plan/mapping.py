@@ -40,8 +40,7 @@ def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Fact
     for dispatch in dispatches:
         choose(kernel, dispatch, most if asked else min(256, most), facts)
         if dispatch.kind == "jobs":
-            phase = dispatch.items[0]
-            has_control = not all(isinstance(item, Round) for item in phase.items)
+            has_control = not all(isinstance(item, Round) for item in dispatch.phase.items)
             dispatch.merges_blocks = not has_control
 
 

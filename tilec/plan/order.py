@@ -36,7 +36,8 @@ def ordered(segment: list[Sink], walker: Walker, position: dict[tile.Value, int]
                     continue
                 first, second = (number, other) if time < other_time else (other, number)
                 before[second].add(first)
-                if not is_write and first == number and segment[number].position > segment[other].position:
+                is_late = first == number and segment[number].position > segment[other].position
+                if is_late and access.load is not None:
                     backward[(first, second)] = access.load
     return _sorted(segment, before, backward)
 
@@ -44,6 +45,7 @@ def ordered(segment: list[Sink], walker: Walker, position: dict[tile.Value, int]
 def _time(access: Access, position: dict[tile.Value, int]) -> int:
     """When a read's version was current. What a loop carries is older than anything in its body."""
     load = access.load
+    assert load is not None
     if isinstance(load, tile.Argument):
         return -1
     return position[load] * 2 + (0 if isinstance(load, tile.Load) and isinstance(access.memory, str) else 2)
@@ -57,9 +59,7 @@ def _sorted(
     while waiting:
         ready = [number for number in sorted(waiting) if not (before[number] & waiting)]
         if not ready:
-            loads = {
-                load for (first, second), load in backward.items() if first in waiting and second in waiting
-            }
+            loads = {load for (first, second), load in backward.items() if first in waiting and second in waiting}
             raise NeedsHome(loads)
         done.append(ready[0])
         waiting.remove(ready[0])

@@ -17,8 +17,8 @@ def place_packed(kernel: tile.Kernel, items: list[Item], facts: Facts) -> dict[s
     for phase in all_phases(items):
         for item in phase_rounds(phase.items):
             for sink in item.sinks:
-                if sink.kind == "store" and kernel.tensor(sink.value.tensor).dtype.elements_per_word > 1:
-                    stores.setdefault(sink.value.tensor, []).append((phase, sink))
+                if sink.kind == "store" and kernel.tensor(sink.store.tensor).dtype.elements_per_word > 1:
+                    stores.setdefault(sink.store.tensor, []).append((phase, sink))
     shadows: dict[str, Slot] = {}
     granules: dict[Phase, int] = {}
     for name, uses in stores.items():
@@ -37,8 +37,7 @@ def place_packed(kernel: tile.Kernel, items: list[Item], facts: Facts) -> dict[s
 def _has_word_owner(sink: Sink, parameter: tile.TensorParameter, facts: Facts) -> bool:
     """Whether the lane of a granule is the only one of the whole launch to store into the granule's words."""
     elements = parameter.dtype.elements_per_word
-    store = sink.value
-    last = store.indices[-1]
+    last = sink.store.indices[-1]
     if parameter.dtype is DType.I64 or not isinstance(last, tile.SpanIndex):
         return False
     if sink.roles[-1] != "s0" or sum(role.startswith("s") for role in sink.roles) != 1:

@@ -101,7 +101,7 @@ class _Printer:
             for sink in item.wide:
                 self._line(depth + 1, _sink(sink))
         for sink in item.narrow:
-            self._line(depth, f"once a job: {_sink(sink)}")
+            self._line(depth, f"once a {'block' if sink.is_once else 'job'}: {_sink(sink)}")
 
     def _reads(self, sink: Sink) -> set[str]:
         """Tensors and slots that the sink's elements are read from."""

@@ -169,8 +169,9 @@ class Scheduler:
     def _open_for(self, sink: Sink, following: list[Sink]) -> OpenPhase:
         """A phase whose kept axes suit the sink, or the next reduction that the sink can share a phase with."""
         if self.is_grouped and sink.kind != "reduce" and sink.kind != "pick":
+            is_single = all(extent.is_one for extent in sink.shape)
             for later in following:
-                if later.kind == "reduce" and natural_kept(later):
+                if (later.kind == "reduce" or is_single) and natural_kept(later):
                     trial = OpenPhase(Phase(natural_kept(later)))
                     if assign_roles(sink, trial, self.walker) is not None:
                         return trial
@@ -232,12 +233,16 @@ def assign_roles(sink: Sink, opened: OpenPhase, walker: Walker) -> Roles | None:
     kept = opened.phase.kept
     shape = sink.shape
     marks = tuple("." if extent.is_one else f"a{axis}" for axis, extent in enumerate(shape))
+    sink.is_once = False
     fixed = _tied_axes(walker.needs(sink, marks), opened)
     if fixed is None:
         return None
     reduced = _reduced_axes(sink)
     if any(axis in reduced for axis in fixed):
         return None
+    if _may_be_once(sink, opened, walker):
+        sink.is_once = True
+        return marks
     missing = [number for number in range(len(kept)) if number not in fixed.values()]
     for axis, extent in enumerate(shape):
         if extent.is_one or axis in fixed or axis in reduced:
@@ -261,6 +266,17 @@ def assign_roles(sink: Sink, opened: OpenPhase, walker: Walker) -> Roles | None:
             roles.append(f"s{swept}")
             swept += 1
     return tuple(roles)
+
+
+def _may_be_once(sink: Sink, opened: OpenPhase, walker: Walker) -> bool:
+    """Whether the sink is one element that needs nothing of the phase's jobs, so that the first job can do it."""
+    kept = opened.phase.kept
+    if not kept or sink.kind in ("reduce", "pick") or any(not extent.is_one for extent in sink.shape):
+        return False
+    if any((extent.constant or 0) < 1 for extent in kept):
+        return False
+    needs = walker.needs(sink, (".",) * len(sink.shape))
+    return not any(value in opened.registers for value, _ in needs.leaves)
 
 
 def _reduced_axes(sink: Sink) -> set[int]:

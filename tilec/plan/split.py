@@ -16,7 +16,7 @@ _WORTH_SPLITTING = 1 << 15
 
 
 def split_long_sweeps(dispatches: list[Dispatch], facts: Facts) -> list[Dispatch]:
-    """Every dispatch of one job with one wide round becomes a "split" and, where it reduces, a "finish"."""
+    """In a kernel of one block, every dispatch of one job with one wide round becomes a "split" and, where it reduces, a "finish"."""
     result: list[Dispatch] = []
     for dispatch in dispatches:
         total = _swept(dispatch)

@@ -1,7 +1,8 @@
 """Which tensors a dispatch reads and writes four words at a time.
 
-A lane then takes a granule of neighbouring elements, and every granule of a row is whole: the row length, the rows' pitch
-and the starts of the spans are multiples of it. Single elements of such a tensor can still be read (a pick), not stored.
+A lane then takes a granule of neighbouring elements, and every granule of a row is whole: the row length, the rows'
+pitch and the starts of the spans are multiples of it. Single elements of such a tensor can still be read (a pick), not
+stored.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ _PACKED = (DType.F16, DType.BF16)
 
 
 def choose_vectors(
-    kernel: tile.Kernel, dispatches: list[Dispatch], homes: dict[tile.Value, Slot], shadows: dict[str, Slot], facts: Facts
+    kernel: tile.Kernel,
+    dispatches: list[Dispatch],
+    homes: dict[tile.Value, Slot],
+    shadows: dict[str, Slot],
+    facts: Facts,
 ) -> None:
     """Fills in `Dispatch.vectors` and widens the granules of the phases that use them."""
     names = {tensor.name for tensor in kernel.tensors} - set(shadows)
@@ -41,12 +46,11 @@ def choose_vectors(
 
 def _uses(phase: Phase, homes: dict[tile.Value, Slot], names: set[str]) -> list[tuple[Sink, Access]]:
     """All accesses of tensors by the phase's sinks."""
-    values = {sink.value for item in phase_rounds(phase.items) for sink in item.sinks if sink.kind in ("reduce", "pick")}
-    walker = Walker(homes, values, names)
+    sinks = [sink for item in phase_rounds(phase.items) for sink in item.sinks]
+    walker = Walker(homes, {sink.value for sink in sinks if sink.kind in ("reduce", "pick")}, names)
     return [
         (sink, access)
-        for item in phase_rounds(phase.items)
-        for sink in item.sinks
+        for sink in sinks
         for access in walker.needs(sink, sink.roles).accesses
         if isinstance(access.memory, str)
     ]
@@ -57,12 +61,9 @@ def _candidates(kernel: tile.Kernel, uses: dict[Phase, list[tuple[Sink, Access]]
     for phase, accesses in uses.items():
         regular = _is_regular(phase, facts)
         for sink, access in accesses:
-            name = access.memory
+            name = access.tensor
             is_swept = not access.is_narrow and access.roles[-1] == "s0"
-            if is_swept:
-                fits = regular and _is_aligned(kernel, sink, access, facts)
-            else:
-                fits = not access.writes
+            fits = regular and _is_aligned(kernel, sink, access, facts) if is_swept else not access.writes
             swept[name] = swept.get(name, True) and fits
             if is_swept and fits:
                 swept.setdefault(f"{name}\0", True)
@@ -101,7 +102,7 @@ def _are_aligned(bounds: frozenset[Bound], divisor: int, facts: Facts) -> bool:
 
 def _is_aligned(kernel: tile.Kernel, sink: Sink, access: Access, facts: Facts) -> bool:
     """Whether the access is made of whole vectors."""
-    parameter = kernel.tensor(access.memory)
+    parameter = kernel.tensor(access.tensor)
     dtype = parameter.dtype
     if dtype.size not in (2, 4) or dtype is DType.BOOL:
         return False
@@ -123,8 +124,8 @@ def _is_whole(kernel: tile.Kernel, sink: Sink, divisor: int, facts: Facts) -> bo
             return False
     if sink.kind != "store":
         return True
-    dims = kernel.tensor(sink.value.tensor).dims
-    spans = [(index, dim) for index, dim in zip(sink.value.indices, dims, strict=True) if isinstance(index, tile.SpanIndex)]
+    places = zip(sink.store.indices, kernel.tensor(sink.store.tensor).dims, strict=True)
+    spans = [(index, dim) for index, dim in places if isinstance(index, tile.SpanIndex)]
     return all(
         _divides(divisor, extent_of(index.start), facts) and _divides(divisor, dim, facts)
         for (index, dim), role in zip(spans, sink.roles, strict=True)

@@ -38,6 +38,12 @@ class Access:
     is_narrow: bool
     load: tile.Value | None = None
 
+    @property
+    def tensor(self) -> str:
+        """The name of the tensor that is touched."""
+        assert isinstance(self.memory, str)
+        return self.memory
+
 
 @dataclass(slots=True)
 class Needs:
@@ -64,23 +70,23 @@ class Walker:
         needs = Needs()
         seen: set[tuple[int, Roles]] = set()
         is_narrow = not any(role.startswith(("s", "a", "?")) for role in roles)
-        value = sink.value
         if sink.kind == "reduce":
-            self._visit(value.operand, roles, needs, seen, is_narrow)
+            self._visit(sink.operand, roles, needs, seen, is_narrow)
         elif sink.kind == "pick":
-            self._visit(value.operand, operand_roles(value.operand.type.shape, roles), needs, seen, False)
-            self._visit(value.index, operand_roles(value.index.type.shape, (*roles[:-1], ".")), needs, seen, True)
+            operand, index = sink.operand, sink.pick.index
+            self._visit(operand, operand_roles(operand.type.shape, roles), needs, seen, False)
+            self._visit(index, operand_roles(index.type.shape, (*roles[:-1], ".")), needs, seen, True)
         elif sink.kind == "store":
-            operand = value.operand
+            store, operand = sink.store, sink.operand
             self._visit(operand, operand_roles(operand.type.shape, roles), needs, seen, is_narrow)
-            for index in value.indices:
+            for index in store.indices:
                 self._visit(_scalar(index), (), needs, seen, is_narrow)
-            for scalar in opaque_of(value):
+            for scalar in opaque_of(store):
                 self._visit(scalar, (), needs, seen, is_narrow)
-            needs.accesses.append(_tensor_access(value, roles, True, is_narrow))
+            needs.accesses.append(_tensor_access(store, roles, True, is_narrow))
         else:
-            self._visit(value, roles, needs, seen, is_narrow, at_home=sink.kind != "publish")
-            slot = sink.slot
+            self._visit(sink.value, roles, needs, seen, is_narrow, at_home=sink.kind != "publish")
+            slot = sink.target
             needs.accesses.append(Access(slot, (Extent(()),) * len(slot.shape), roles, True, is_narrow))
         return needs
 
@@ -119,35 +125,39 @@ def children(value: tile.Value, roles: Roles) -> Iterator[tuple[tile.Value, Role
     for scalar in opaque_of(value):
         yield scalar, ()
     match value:
-        case tile.Pointwise():
-            for operand in value.operands:
-                yield operand, operand_roles(operand.type.shape, roles)
         case tile.View():
             yield value.operand, view_roles(value, roles)
-        case tile.Broadcast():
-            yield value.operand, operand_roles(value.operand.type.shape, roles)
-        case tile.Pad():
-            yield value.operand, operand_roles(value.operand.type.shape, roles)
-            yield value.fill, operand_roles(value.fill.type.shape, roles)
-        case tile.Update():
-            yield value.old, operand_roles(value.old.type.shape, roles)
-            yield value.new, operand_roles(value.new.type.shape, roles)
         case tile.Pick():
             operand, index = value.operand, value.index
             yield index, operand_roles(index.type.shape, roles)
             yield operand, operand_roles(operand.type.shape, (*roles[:-1], "?"))
         case tile.Load():
-            for index in value.indices:
-                yield _scalar(index), ()
-            if value.fill is not None:
-                yield value.fill, ()
-        case tile.Result() if isinstance(value.producer, tile.If):
-            node = value.producer
+            scalars = [_scalar(index) for index in value.indices]
+            yield from ((scalar, ()) for scalar in (*scalars, value.fill) if scalar is not None)
+        case tile.Result(producer=tile.If() as node):
             yield node.condition, ()
-            for region in (node.then, node.otherwise):
-                yield region.yields[value.index], operand_roles(region.yields[value.index].type.shape, roles)
+            yield from _at_roles((node.then.yields[value.index], node.otherwise.yields[value.index]), roles)
         case _:
-            return
+            yield from _at_roles(_lane_by_lane(value), roles)
+
+
+def _lane_by_lane(value: tile.Value) -> tuple[tile.Value, ...]:
+    """Operands that are read at the value's own position, broadcast."""
+    match value:
+        case tile.Pointwise():
+            return value.operands
+        case tile.Broadcast():
+            return (value.operand,)
+        case tile.Pad():
+            return (value.operand, value.fill)
+        case tile.Update():
+            return (value.old, value.new)
+    return ()
+
+
+def _at_roles(operands: tuple[tile.Value, ...], roles: Roles) -> Iterator[tuple[tile.Value, Roles]]:
+    for operand in operands:
+        yield operand, operand_roles(operand.type.shape, roles)
 
 
 def _tensor_access(value: tile.Load | tile.Store, roles: Roles, writes: bool, is_narrow: bool) -> Access:

@@ -15,17 +15,20 @@ def const(value: int, dtype: DType = DType.I32) -> ir.Const:
 
 
 def _value(expression: ir.Expr) -> int | None:
-    return expression.value if isinstance(expression, ir.Const) and expression.dtype is not DType.F32 else None
+    if isinstance(expression, ir.Const) and expression.dtype is not DType.F32 and isinstance(expression.value, int):
+        return expression.value
+    return None
 
 
 def add(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Integer sum."""
-    if _value(left) == 0:
+    first, second = _value(left), _value(right)
+    if first == 0:
         return right
-    if _value(right) == 0:
+    if second == 0:
         return left
-    if _value(left) is not None and _value(right) is not None:
-        return const(_value(left) + _value(right), left.dtype)
+    if first is not None and second is not None:
+        return const(first + second, left.dtype)
     return ir.Op("add", (left, right), left.dtype)
 
 
@@ -36,14 +39,15 @@ def subtract(left: ir.Expr, right: ir.Expr) -> ir.Expr:
 
 
 def multiply(left: ir.Expr, right: ir.Expr) -> ir.Expr:
-    if _value(left) == 1:
+    first, second = _value(left), _value(right)
+    if first == 1:
         return right
-    if _value(right) == 1:
+    if second == 1:
         return left
-    if _value(left) == 0 or _value(right) == 0:
+    if first == 0 or second == 0:
         return const(0, left.dtype)
-    if _value(left) is not None and _value(right) is not None:
-        return const(_value(left) * _value(right), left.dtype)
+    if first is not None and second is not None:
+        return const(first * second, left.dtype)
     return ir.Op("mul", (left, right), left.dtype)
 
 
@@ -96,14 +100,16 @@ def unsigned(value: ir.Expr) -> ir.Expr:
     """An i32 as a u32 of the same bits."""
     if value.dtype is DType.U32:
         return value
-    if _value(value) is not None and _value(value) >= 0:
-        return const(_value(value), DType.U32)
+    known = _value(value)
+    if known is not None and known >= 0:
+        return const(known, DType.U32)
     return ir.Op("u32", (value,), DType.U32)
 
 
 def signed(value: ir.Expr) -> ir.Expr:
     if value.dtype is DType.I32:
         return value
-    if _value(value) is not None:
-        return const(_value(value), DType.I32)
+    known = _value(value)
+    if known is not None:
+        return const(known, DType.I32)
     return ir.Op("i32", (value,), DType.I32)

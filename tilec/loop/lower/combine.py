@@ -11,6 +11,7 @@ from tilec.loop.lower.arith import add, compare, const, multiply
 from tilec.loop.lower.frame import Frame, thread_number
 from tilec.loop.lower.states import State
 from tilec.plan.ir import Mapping
+from tilec.tile import ir as tile
 
 _FOLD = 16
 
@@ -32,11 +33,11 @@ def settle_components(frame: Frame, states: list[State], components: list[list[i
             set_register(frame, value, result)
 
 
-def set_register(frame: Frame, value: object, result: ir.Expr) -> None:
+def set_register(frame: Frame, value: tile.Value, result: ir.Expr) -> None:
     """Makes `result` the register of `value`."""
     local = frame.predeclared.get(value)
     if local is None:
-        frame.registers[value] = frame.code.let(getattr(value, "name", "") or "result", result)
+        frame.registers[value] = frame.code.let(value.name or "result", result)
     else:
         frame.code.assign(local, result)
         frame.registers[value] = local

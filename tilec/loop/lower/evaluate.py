@@ -55,9 +55,8 @@ class Evaluator:
             if self._known(current, own) is not None:
                 stack.pop()
                 continue
-            pending = [
-                (operand, inner) for operand, inner in self.children(current, own) if self._known(operand, inner) is None
-            ]
+            needed = self.children(current, own)
+            pending = [(operand, inner) for operand, inner in needed if self._known(operand, inner) is None]
             if pending:
                 stack.extend(pending)
                 continue
@@ -87,32 +86,31 @@ class Evaluator:
         if value in self.frame.available:
             return []
         match value:
-            case tile.Pointwise(op="where"):
-                if self._branches(value, indices):
-                    return [(value.operands[0], aligned(value.operands[0], indices))]
-                return [(operand, aligned(operand, indices)) for operand in value.operands]
-            case tile.Pointwise():
-                return [(operand, aligned(operand, indices)) for operand in value.operands]
             case tile.View():
                 return [(value.operand, self._viewed(value, indices))]
-            case tile.Broadcast():
-                return [(value.operand, aligned(value.operand, indices))]
-            case tile.Pad() if value.operand.type.is_fully_active:
-                return [(value.operand, aligned(value.operand, indices))]
-            case tile.Pad():
-                return [(value.fill, aligned(value.fill, indices))]
-            case tile.Update() if value.new.type.is_fully_active:
-                return [(value.new, aligned(value.new, indices))]
-            case tile.Update():
-                return [(value.old, aligned(value.old, indices))]
-            case tile.Pick():
-                return [(value.index, aligned(value.index, indices))]
             case tile.Load():
-                scalars = [_scalar_of(index) for index in value.indices]
-                return [(scalar, ()) for scalar in scalars] + ([(value.fill, ())] if value.fill is not None else [])
-            case tile.Result() if isinstance(value.producer, tile.If):
-                return [(value.producer.condition, ())]
-        return []
+                scalars = (*(_scalar_of(index) for index in value.indices), value.fill)
+                return [(scalar, ()) for scalar in scalars if scalar is not None]
+            case tile.Result(producer=tile.If() as node):
+                return [(node.condition, ())]
+        return [(operand, aligned(operand, indices)) for operand in self._certain(value, indices)]
+
+    def _certain(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, ...]:
+        """Operands at the value's own position that are needed whichever lanes are active."""
+        match value:
+            case tile.Pointwise(op="where") if self._branches(value, indices):
+                return value.operands[:1]
+            case tile.Pointwise():
+                return value.operands
+            case tile.Broadcast():
+                return (value.operand,)
+            case tile.Pad():
+                return (value.operand if value.operand.type.is_fully_active else value.fill,)
+            case tile.Update():
+                return (value.new if value.new.type.is_fully_active else value.old,)
+            case tile.Pick():
+                return (value.index,)
+        return ()
 
     @staticmethod
     def _viewed(view: tile.View, indices: Indices) -> Indices:
@@ -146,20 +144,28 @@ class Evaluator:
     # --- computing -------------------------------------------------------------------------------------------
 
     def _compute(self, value: tile.Value, indices: Indices) -> ir.Expr:
-        frame = self.frame
-        if value in frame.available:
-            return read_slot(frame, frame.plan.homes[value], indices, self.scalar)
+        if value in self.frame.available:
+            return read_slot(self.frame, self.frame.plan.homes[value], indices, self.scalar)
+        leaf = self._leaf(value, indices)
+        return leaf if leaf is not None else self._compound(value, indices)
+
+    def _leaf(self, value: tile.Value, indices: Indices) -> ir.Expr | None:
+        """A value without operands, or None."""
         match value:
             case tile.Const():
                 return ir.Const(value.type.dtype, value.value)
             case tile.Scalar():
-                return frame.bindings.scalar(value.parameter, value.type.dtype)
+                return self.frame.bindings.scalar(value.parameter, value.type.dtype)
             case tile.Dim():
                 return self.extent(value.extent)
             case tile.BlockIndex():
-                return frame.block[value.axis]
+                return self.frame.block[value.axis]
             case tile.Iota():
                 return self._cast(indices[value.axis], value.type.dtype)
+        return None
+
+    def _compound(self, value: tile.Value, indices: Indices) -> ir.Expr:
+        match value:
             case tile.Pointwise(op="where"):
                 return self._where(value, indices)
             case tile.Pointwise():
@@ -179,8 +185,9 @@ class Evaluator:
                 return self._load(value, indices)
             case tile.ActiveCount():
                 return self._count(value, indices)
-            case tile.Result() if isinstance(value.producer, tile.If):
-                return self._branch(value, indices)
+            case tile.Result(producer=tile.If() as node):
+                sides = (node.then.yields[value.index], node.otherwise.yields[value.index])
+                return self._either(self.at(node.condition, ()), *sides, indices, value)
         raise InternalError("lower", f"no code for %{value.number} ({type(value).__name__} {value.name})")
 
     @staticmethod
@@ -193,12 +200,6 @@ class Evaluator:
         if not self._branches(value, indices):
             sides = (self.at(side, aligned(side, indices)) for side in (chosen, other))
             return ir.Op("where", (test, *sides), value.type.dtype)
-        return self._either(test, chosen, other, indices, value)
-
-    def _branch(self, value: tile.Result, indices: Indices) -> ir.Expr:
-        node = value.producer
-        test = self.at(node.condition, ())
-        chosen, other = node.then.yields[value.index], node.otherwise.yields[value.index]
         return self._either(test, chosen, other, indices, value)
 
     def _either(
@@ -323,7 +324,7 @@ class Evaluator:
         inside = self.inside(value, coordinates, has_fill) if has_fill or is_scalar else None
         if inside is None:
             return read_element(self.frame, parameter, coordinates, value.number, self.scalar)
-        fill = self.scalar(value.fill) if has_fill else zero_of(value.type.dtype)
+        fill = self.scalar(value.fill) if value.fill is not None else zero_of(value.type.dtype)
         result = self.code.declare(value.name or value.tensor, fill)
         with self.code.when(inside):
             element = read_element(self.frame, parameter, coordinates, value.number, self.scalar)

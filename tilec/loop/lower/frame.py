@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, const, divide, multiply, remainder, signed, unsigned
 from tilec.loop.lower.code import ZERO, Code
 from tilec.plan.ir import Plan, Slot
 from tilec.tile import ir as tile
 from tilec.types import Apply, DType, Extent, Opaque, Symbol
+
+Evaluate = Callable[[tile.Value], ir.Expr]
+"""Gives the scalar of an instruction of rank 0, as an atom."""
 
 _ELEMENTS = {DType.F32: DType.F32, DType.I32: DType.I32, DType.U32: DType.U32}
 
@@ -94,17 +99,17 @@ class Frame:
         if all(extent.is_one for extent in grid):
             self.block = (ZERO, ZERO, ZERO)
             return
-        coordinates: list[ir.Expr] = []
+        coordinates: list[ir.Expr] = [ZERO, ZERO, ZERO]
         rest = self.block_number
         for axis in range(3):
             if all(extent.is_one for extent in grid[axis + 1 :]):
-                coordinates.append(rest)
-                coordinates += [ZERO] * (2 - axis)
+                coordinates[axis] = rest
                 break
             extent = self.bindings.extent(grid[axis])
-            coordinates.append(code.let(f"block_{'xyz'[axis]}", remainder(rest, extent)))
+            coordinates[axis] = code.let(f"block_{'xyz'[axis]}", remainder(rest, extent))
             rest = code.let("block_rest", divide(rest, extent))
-        self.block = tuple(coordinates)
+        x, y, z = coordinates
+        self.block = (x, y, z)
 
     def shared_array(self, key: object, hint: str, dtype: DType, length: int) -> ir.SharedArray:
         if key not in self.shared:
@@ -123,7 +128,7 @@ class Frame:
 
     # --- extents ---------------------------------------------------------------------------------------------
 
-    def extent(self, extent: Extent, evaluate) -> ir.Expr:
+    def extent(self, extent: Extent, evaluate: Evaluate) -> ir.Expr:
         """An i32 for any extent; `evaluate(value)` gives the scalar of an `Opaque` atom."""
         if all(_is_host(atom) for atom in extent.atoms):
             return self.bindings.extent(extent)
@@ -134,7 +139,7 @@ class Frame:
             self.code.remember(key, found)
         return found
 
-    def _polynomial(self, extent: Extent, evaluate) -> ir.Expr:
+    def _polynomial(self, extent: Extent, evaluate: Evaluate) -> ir.Expr:
         host = Extent(tuple(term for term in extent.terms if all(map(_is_host, _all_atoms(term[0])))))
         total: ir.Expr = self.bindings.extent(host) if host.terms else ZERO
         for monomial, factor in extent.terms:
@@ -143,13 +148,10 @@ class Frame:
             product: ir.Expr = const(abs(factor))
             for atom in monomial:
                 product = multiply(product, self._atom(atom, evaluate))
-            if factor > 0:
-                total = add(total, product)
-            else:
-                total = ir.Op("sub", (total, product), DType.I32)
+            total = add(total, product) if factor > 0 else ir.Op("sub", (total, product), DType.I32)
         return total
 
-    def _atom(self, atom: object, evaluate) -> ir.Expr:
+    def _atom(self, atom: object, evaluate: Evaluate) -> ir.Expr:
         match atom:
             case Symbol(kind="block"):
                 return self.block["xyz".index(atom.name[-1])]
@@ -158,6 +160,7 @@ class Frame:
             case Symbol():
                 return self.bindings.extent(Extent.of(atom))
             case Opaque():
+                assert isinstance(atom.value, tile.Value)
                 return evaluate(atom.value)
             case Apply():
                 operands = tuple(self.extent(argument, evaluate) for argument in atom.arguments)
@@ -167,7 +170,7 @@ class Frame:
 
     # --- slots -----------------------------------------------------------------------------------------------
 
-    def slot_index(self, slot: Slot, indices: tuple[ir.Expr, ...], evaluate) -> ir.Expr:
+    def slot_index(self, slot: Slot, indices: tuple[ir.Expr, ...], evaluate: Evaluate) -> ir.Expr:
         """Word index (u32) of an element of a slot."""
         linear: ir.Expr = const(0, DType.U32)
         for extent, index in zip(slot.shape, indices, strict=True):

@@ -216,6 +216,7 @@ class ItemLowering:
     def _if(self, item: IfItem) -> None:
         self._fence(item)
         test = self.uniform(self.evaluator.at(item.node.condition, ()))
+        self._declare_carried([*item.then, *item.otherwise])
         branches = []
         for items in (item.then, item.otherwise):
             self.frame.shared_is_read = True
@@ -224,6 +225,19 @@ class ItemLowering:
             branches.append(tuple(body))
         self.frame.shared_is_read = True
         self.code.emit(ir.If(test, branches[0], branches[1]))
+
+    def _declare_carried(self, items: list[Item]) -> None:
+        """Registers of loops in a branch, which may be read behind the branch."""
+        for item in items:
+            if isinstance(item, IfItem):
+                self._declare_carried([*item.then, *item.otherwise])
+            if not isinstance(item, ForItem | WhileItem):
+                continue
+            for number, (argument, slot) in enumerate(zip(item.node.carried, item.carried, strict=True)):
+                if slot is None and (item.node, number) not in self.frame.results:
+                    hint = argument.name or "carried"
+                    local = self.code.declare(hint, zero_of(argument.type.dtype))
+                    self.frame.results[item.node, number] = local
 
     @contextmanager
     def _active(self, value: tile.Value):
@@ -253,7 +267,9 @@ class ItemLowering:
             if slots[number] is not None:
                 frame.available.add(argument)
                 continue
-            local = code.declare(argument.name or "carried", zero_of(argument.type.dtype))
+            local = frame.results.get((node, number))
+            if local is None:
+                local = code.declare(argument.name or "carried", zero_of(argument.type.dtype))
             with self._active(argument) as indices:
                 code.assign(local, self.evaluator.at(initial, aligned(initial, indices)))
             registers[number] = local
@@ -307,7 +323,7 @@ class ItemLowering:
             frame.loops[node.index.name] = index
             self.lower(item.body)
             self._next(node, registers, until)
-            if item.fences_rounds:
+            if item.fences_rounds or self.phase is None:
                 code.emit(ir.Barrier(True))
         frame.registers = saved
         frame.shared_is_read = True
@@ -326,7 +342,7 @@ class ItemLowering:
         with code.block() as body:
             self.lower(item.body)
             self._next(node, registers)
-            if item.fences_rounds:
+            if item.fences_rounds or self.phase is None:
                 code.emit(ir.Barrier(True))
         frame.registers = saved
         frame.shared_is_read = True

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, multiply, unsigned
-from tilec.loop.lower.frame import Frame
+from tilec.loop.lower.frame import Evaluate, Frame
 from tilec.plan.ir import Slot
 from tilec.source import Span
 from tilec.tile import ir as tile
 from tilec.types import DType
 
-Evaluate = Callable[[tile.Value], ir.Expr]
 _U32 = DType.U32
 
 
@@ -61,7 +58,9 @@ def _from_vector(
     if base is None:
         number = element_number(frame, parameter, coordinates)
         word = _chosen_word(frame, parameter, number, version)
-        return word if dtype.size == 4 else from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
+        if dtype.size == 4:
+            return word
+        return from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
     elements = 4 * dtype.elements_per_word
     first = element_number(frame, parameter, [*coordinates[:-1], base])
     vector = _vector(frame, parameter, vector_number(frame, dtype, first, part // elements), version)
@@ -83,7 +82,7 @@ def vector_number(frame: Frame, dtype: DType, first: ir.Expr, after: int) -> ir.
 
 def _vector(frame: Frame, parameter: tile.TensorParameter, number: ir.Expr, version: int) -> ir.Expr:
     number = frame.code.let("vector_at", number)
-    key = ("vector", version, number.number)
+    key = ("vector", version, _key(number))
     found = frame.code.find(key)
     if found is None:
         found = frame.code.let(f"{parameter.name}_vector", ir.Load(frame.tensor_buffer(parameter.name), number))

@@ -70,10 +70,12 @@ def store_vectors(
     words: list[ir.Expr] = []
     for place in range(0, len(values), per_word):
         several = values[place : place + per_word]
-        words.append(several[0] if per_word == 1 else _joined([to_bits(dtype, value) for value in several], 32 // per_word))
+        bits = several if per_word == 1 else [to_bits(dtype, value) for value in several]
+        words.append(_joined(bits, 32 // per_word))
     for place in range(0, len(words), 4):
         number = vector_number(frame, dtype, first, place // 4)
-        vector = ir.Vector(tuple(words[place : place + 4]))
+        x, y, z, w = words[place : place + 4]
+        vector = ir.Vector((x, y, z, w))
         frame.code.emit(ir.StoreElement(frame.tensor_buffer(parameter.name), number, vector, True, span))
 
 
@@ -88,6 +90,3 @@ def _joined(parts: list[ir.Expr], width: int) -> ir.Expr:
     for place, part in enumerate(parts[1:], 1):
         word = ir.Bits("or", (word, ir.Bits("shl", (part, const(place * width, _U32)), _U32)), _U32)
     return word
-
-
-__all__ = ["bit_offset", "store_granule"]

@@ -50,7 +50,7 @@ def _lower_dispatch(frame: Frame, dispatch: Dispatch) -> Extent:
         return _copy(frame, dispatch)
     lowering = ItemLowering(frame)
     if dispatch.kind == "jobs":
-        return lowering.spread(dispatch.items[0], dispatch.merges_blocks)
+        return lowering.spread(dispatch.phase, dispatch.merges_blocks)
     if dispatch.kind == "split":
         lowering.split(dispatch)
         return dispatch.parts
@@ -65,6 +65,7 @@ def _lower_dispatch(frame: Frame, dispatch: Dispatch) -> Extent:
 
 def _copy(frame: Frame, dispatch: Dispatch) -> Extent:
     """Every thread takes one word of a packed tensor from or to the tensor's shadow."""
+    assert dispatch.tensor is not None
     parameter = frame.kernel.tensor(dispatch.tensor)
     shadow = frame.plan.shadows[dispatch.tensor]
     code, elements = frame.code, parameter.dtype.elements_per_word

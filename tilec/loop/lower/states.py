@@ -17,6 +17,9 @@ from tilec.tile import ir as tile
 from tilec.types import DType
 
 _LOWEST = -3.4028234663852886e38
+_VANISHES = -104.0
+"""Its exponential is 0 in f32, as that of everything below, which hardware need not know of -inf."""
+_INFINITY_BITS, _MAGNITUDE_BITS = 0x7F800000, 0x7FFFFFFF
 _F32 = DType.F32
 
 
@@ -150,8 +153,9 @@ class BestState(State):
 class ShiftedState(State):
     """Maximum and sum of exponentials over it: what `rest` and the `max` of the same values are made of.
 
-    The maximum starts at the lowest finite number, so that no shift is ever infinite minus infinite; a NaN is kept as a
-    flag, since hardware maxima drop it.
+    The maximum starts at the lowest finite number, so that no shift is ever infinite minus infinite. Hardware maxima drop
+    a NaN, so the largest magnitude as an integer is kept too: beyond infinity's are the NaNs'. A NaN decides the results
+    in the end, and +inf makes the sum irrelevant: exponentials need no guard but the one against -inf.
     """
 
     def __init__(self, reductions: list[tile.Reduce]) -> None:
@@ -161,7 +165,7 @@ class ShiftedState(State):
         self.peak = code.declare("peak", ir.Const(_F32, _LOWEST))
         zero = ir.Const(_F32, 0.0)
         self.sums = [code.declare("exp_sum" if not n else f"exp_sum_{16**n}", zero) for n in range(levels + 1)]
-        self.has_nan = code.declare("has_nan", ir.Const(DType.BOOL, False))
+        self.magnitude = code.declare("magnitude", ir.Const(DType.U32, 0))
 
     @staticmethod
     def _shift(code: Code, peak: ir.Expr) -> ir.Expr:
@@ -170,7 +174,8 @@ class ShiftedState(State):
         return code.let("shift", ir.Select(is_huge, ir.Const(_F32, 0.0), peak))
 
     def _exponential(self, value: ir.Expr, shift: ir.Expr) -> ir.Expr:
-        return _op("exp", _F32, _op("sub", _F32, value, shift))
+        below = _op("max_fast", _F32, _op("sub", _F32, value, shift), ir.Const(_F32, _VANISHES))
+        return _op("exp_fast", _F32, below)
 
     def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
         peak = code.let("new_peak", tree(code, "max_fast", values))
@@ -182,15 +187,16 @@ class ShiftedState(State):
         shift = self._shift(code, self.peak)
         terms = [code.let("term", self._exponential(value, shift)) for value in values]
         code.assign(self.sums[0], _op("add", _F32, self.sums[0], tree(code, "add", terms)))
-        nans = [_op("isnan", DType.BOOL, value) for value in values]
-        code.assign(self.has_nan, _op("or", DType.BOOL, self.has_nan, tree(code, "or", nans)))
+        magnitudes = [_magnitude(value) for value in values]
+        code.assign(self.magnitude, _op("max_fast", DType.U32, self.magnitude, tree(code, "max_fast", magnitudes)))
 
     def settle(self, code: Code, level: int) -> None:
         code.assign(self.sums[level + 1], _op("add", _F32, self.sums[level + 1], self.sums[level]))
         code.assign(self.sums[level], ir.Const(_F32, 0.0))
 
     def components(self, code: Code) -> list[ir.Expr]:
-        return [self.peak, tree(code, "add", self.sums), self.has_nan]
+        has_nan = code.let("has_nan", compare("gt", self.magnitude, const(_INFINITY_BITS, DType.U32)))
+        return [self.peak, tree(code, "add", self.sums), has_nan]
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         peak = tree(code, "max_fast", [part[0] for part in parts])
@@ -215,6 +221,12 @@ class ShiftedState(State):
                 value = _op("log", _F32, safe)
             found.append((reduction, code.let(reduction.name or reduction.op, ir.Select(has_nan, nan, value))))
         return found
+
+
+def _magnitude(value: ir.Expr) -> ir.Expr:
+    """The bits of the float without its sign: an integer that grows with the magnitude, NaNs' beyond infinity's."""
+    bits = ir.Bits("bitcast", (value,), DType.U32)
+    return ir.Bits("and", (bits, const(_MAGNITUDE_BITS, DType.U32)), DType.U32)
 
 
 class PickState(State):

@@ -506,18 +506,28 @@ class RoundLowering:
             ):
                 code.assign(state.value, self.evaluator.at(pick.operand, own))
 
+    def _first_job(self) -> ir.Expr | None:
+        return both(
+            [
+                compare("eq", self.frame.index[f"k{number}"], ZERO)
+                for number, extent in enumerate(self.phase.kept)
+                if not extent.is_one
+            ]
+        )
+
     def _narrow(self, sinks: list[Sink]) -> None:
         """What the first lane of the job does once."""
         first = compare("eq", self.frame.lane, ZERO) if self.mapping.lanes > 1 else None
-        groups: list[tuple[set[Condition], list[Sink]]] = []
+        groups: list[tuple[tuple[set[Condition], bool], list[Sink]]] = []
         for sink in sinks:
-            mask = self.conditions(sink)
+            mask = (self.conditions(sink), sink.is_once)
             if groups and groups[-1][0] == mask:
                 groups[-1][1].append(sink)
             else:
                 groups.append((mask, [sink]))
-        for mask, group in groups:
-            condition = both([first, self.frame.valid, self.holds(mask, self.frame.index)])
+        for (mask, is_once), group in groups:
+            first_job = self._first_job() if is_once else None
+            condition = both([first, self.frame.valid, first_job, self.holds(mask, self.frame.index)])
             with self.code.when(condition):
                 for sink in group:
                     indices = tuple(self.frame.index[role] for role in sink.roles)
