@@ -13,10 +13,11 @@ from tilec.diag.report import Reporter
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
 from tilec.tile.gradient.accumulation import is_accumulation
+from tilec.tile.gradient.copy import Copier
 from tilec.tile.gradient.depend import Dependence
 from tilec.tile.make import make_constant, make_pointwise
 from tilec.tile.rewrite import DROPPED, Dropped, Rewriter, rewrite
-from tilec.tile.walk import stored_tensors, walk
+from tilec.tile.walk import regions_of, stored_tensors, walk
 from tilec.types import DType
 
 MOST_ROUNDS = 256
@@ -43,19 +44,37 @@ class _Chosen:
 
 def _between(kernel: ir.Kernel, reporter: Reporter) -> dict[int, _Chosen]:
     chosen: dict[int, _Chosen] = {}
+    stored: set[str] = set()
     for value in walk(kernel.body):
-        if isinstance(value, ir.Gradient):
-            dependence = Dependence(kernel.body, value.x)
-            for control in dependence.controls(value.y):
-                if is_accumulation(control, dependence):
-                    continue
-                fault = _fault(control, value)
-                if fault is None:
-                    chosen.setdefault(control.number, _Chosen(control, value))
-                else:
-                    row, fields = fault
-                    reporter.error(row, value.span, y=name_of(value.y), x=name_of(value.x), **fields)
+        if isinstance(value, ir.Store):
+            stored.add(value.tensor)
+        if not isinstance(value, ir.Gradient):
+            continue
+        dependence = Dependence(kernel.body, value.x)
+        for control in _innermost(dependence.controls(value.y), dependence):
+            if is_accumulation(control, dependence, frozenset(stored)):
+                continue
+            fault = _fault(control, value)
+            if fault is None:
+                chosen.setdefault(control.number, _Chosen(control, value))
+            else:
+                row, fields = fault
+                reporter.error(row, value.span, y=name_of(value.y), x=name_of(value.x), **fields)
     return chosen
+
+
+def _innermost(controls: list[ir.Value], dependence: Dependence) -> list[ir.Value]:
+    """The branches and loops, or, where some stand inside them that what is carried depends on, those first."""
+    found: list[ir.Value] = []
+    for control in controls:
+        inner = [
+            value.producer
+            for region in regions_of(control)
+            for value in walk(region)
+            if isinstance(value, ir.Result) and value in dependence
+        ]
+        found += inner if isinstance(control, ir.For) and inner else [control]
+    return list({control.number: control for control in found}.values())
 
 
 def name_of(value: ir.Value) -> str:
@@ -187,30 +206,3 @@ def _unroll(rewriter: Rewriter, loop: ir.For) -> tuple[ir.Value, ...]:
             rewriter.append(value)
         carried = copy.yields
     return carried
-
-
-class Copier(Rewriter):
-    """Copies regions: every instruction of a copy is new, and so are the arguments of its loops."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda rewriter, value: None)
-
-    def copied(self, region: ir.Region) -> ir.Region:
-        """A copy of the region, with what `replace` said put in."""
-        return self.region(region)
-
-    def _rebuilt(self, value: ir.Value) -> ir.Value:
-        if isinstance(value, ir.For):
-            index = replace(value.index)
-            index.name = f"{value.index.name.split('.')[0]}.{index.number}"
-            self.replace(value.index, index)
-            return replace(super()._rebuilt(value), index=index)
-        new = super()._rebuilt(value)
-        return replace(new) if new is value else new
-
-    def _argument(self, argument: ir.Argument) -> ir.Argument:
-        new = super()._argument(argument)
-        if new is argument:
-            new = replace(argument)
-            self.replace(argument, new)
-        return new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilec.tile import ir
-from tilec.tile.gradient.reverse import differentiable_operands
+from tilec.tile.gradient.paths import differentiable_operands
 from tilec.tile.walk import operands_of, regions_of
 
 

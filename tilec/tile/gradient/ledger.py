@@ -11,7 +11,7 @@ from tilec.tile import ir
 from tilec.tile.gradient.polynomial import Guard, Term, invert_powers, multiply_powers
 from tilec.tile.gradient.shapes import axes_of, bounds_at, extent_at
 from tilec.tile.make import make_constant, make_pointwise, reduced_type
-from tilec.tile.walk import operands_of
+from tilec.tile.walk import operands_of, regions_of, walk
 from tilec.types import ONE, DType, TileType, broadcast_activity
 
 _LARGEST_DEGREE = 8
@@ -41,6 +41,14 @@ class Ledger:
         """What holds wherever a guard does, beside what its condition itself says."""
         self.sums: dict[Hashable, Term] = {}
         """Sums by what they are the sum of (see `sums.key_of`)."""
+
+    def nested(self) -> Ledger:
+        """A ledger for a place in a region at this one's place: it knows what may be used here."""
+        inner = Ledger(self.span)
+        for value in self._values:
+            if value.number in self._placed:
+                inner.note(value)
+        return inner
 
     # --- values and classes ------------------------------------------------------------------------------------
 
@@ -227,4 +235,9 @@ class Ledger:
                 append(top)
             else:
                 stack.append((top, True))
-                stack += [(operand, False) for operand in reversed(operands_of(top))]
+                stack += [(operand, False) for operand in reversed((*operands_of(top), *_used_inside(top)))]
+
+
+def _used_inside(value: ir.Value) -> list[ir.Value]:
+    """The operands of the instructions in the value's regions."""
+    return [operand for region in regions_of(value) for inner in walk(region) for operand in operands_of(inner)]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tilec.ops import POINTWISE
 from tilec.tile import ir
 from tilec.tile.gradient.emit import emit
 from tilec.tile.gradient.ledger import Ledger
+from tilec.tile.gradient.paths import order_between
 from tilec.tile.gradient.polynomial import ONE, Sum, Term, add, common_powers, divide, multiply
 from tilec.tile.gradient.shapes import axes_of, bounds_at, bounds_within, stretched_axes
 from tilec.tile.gradient.sums import restrict, sum_over
 from tilec.tile.make import make_reduce
-from tilec.tile.walk import operands_of
 from tilec.types import TileType
 
 _MOST_TERMS = 6
@@ -23,73 +23,43 @@ _MOST_GUARDS = 4
 def derivative(ledger: Ledger, y: ir.Value, x: ir.Value) -> ir.Value:
     """The derivative of the sum of `y`'s active elements with respect to `x`, of `x`'s type, as a value of the ledger.
 
-    `y` and `x` are floats; `y` depends on `x` through instructions outside of loops and branches.
+    `y` and `x` are floats; `y` depends on `x` through instructions outside of loops and branches, and through loops
+    that only add to sums.
     """
-    return Reverse(ledger, y, x).run()
-
-
-def differentiable_operands(value: ir.Value) -> tuple[ir.Value, ...]:
-    """The operands through which a derivative passes (it may be 0)."""
-    match value:
-        case ir.Pointwise(op=op, operands=operands):
-            columns = POINTWISE[op].derivative
-            return tuple(
-                operand
-                for operand, column in zip(operands, columns, strict=True)
-                if column is not None and operand.type.dtype.is_float
-            )
-        case ir.Reduce() if not value.type.dtype.is_float:
-            return ()
-        case ir.Pick(operand=operand):
-            return (operand,) if operand.type.dtype.is_float else ()
-        case ir.Load(fill=fill):
-            return (fill,) if fill is not None and fill.type.dtype.is_float else ()
-        case ir.Reduce() | ir.View() | ir.Broadcast() | ir.Pad() | ir.Update():
-            return tuple(operand for operand in operands_of(value) if operand.type.dtype.is_float)
-    return ()
-
-
-def dependents(y: ir.Value, x: ir.Value) -> list[ir.Value]:
-    """The values between `x` and `y`, both included, operands first. Empty if no derivative passes from `x` to `y`."""
-    depends: dict[int, bool] = {x.number: True}
-    order: list[ir.Value] = [x]
-    stack: list[tuple[ir.Value, bool]] = [(y, False)]
-    while stack:
-        value, is_ready = stack.pop()
-        if value.number in depends:
-            continue
-        operands = differentiable_operands(value)
-        if not is_ready:
-            stack.append((value, True))
-            stack += [(operand, False) for operand in operands if operand.number not in depends]
-            continue
-        depends[value.number] = any(depends[operand.number] for operand in operands)
-        if depends[value.number]:
-            order.append(value)
-    return order if depends[y.number] else []
+    reverse = Reverse(ledger, order_between([y], [x]), [x])
+    reverse.give(y, ONE)
+    (terms,) = reverse.run()
+    return restrict(ledger, emit(ledger, terms), x)
 
 
 class Reverse:
     """One backward sweep. The adjoint of a value has a shape that broadcasts to its, and is right on its active lanes;
     what it is elsewhere does not matter."""
 
-    def __init__(self, ledger: Ledger, y: ir.Value, x: ir.Value) -> None:
+    def __init__(self, ledger: Ledger, order: Sequence[ir.Value], starts: Sequence[ir.Value]) -> None:
+        """`order` as `order_between` gives it for these starts."""
         self.ledger = ledger
-        self._x, self._y = x, y
-        self._order = dependents(y, x)
-        self._dependent = {value.number for value in self._order}
-        self._adjoints: dict[int, list[Term]] = {y.number: list(ONE)}
+        self._starts = starts
+        self._order = order[len(starts) :]
+        self._dependent = {value.number for value in order}
+        self._adjoints: dict[int, list[Term]] = {}
+        self._results: dict[int, dict[int, Sum]] = {}
 
-    def run(self) -> ir.Value:
+    def run(self) -> list[Sum]:
+        """The adjoints of the starts."""
+        from tilec.tile.gradient.accumulation import send_through_loop
         from tilec.tile.gradient.rules import send_adjoint
 
         for value in reversed(self._order):
             terms = add(self._adjoints.pop(value.number, ()))
-            if value is self._x:
-                return restrict(self.ledger, emit(self.ledger, terms), value)
-            if terms:
-                send_adjoint(self, value, terms)
-        raise AssertionError("x is first in the order")
+            match value:
+                case ir.For():
+                    send_through_loop(self, value, self._results.pop(value.number, {}))
+                case ir.Result(producer=producer, index=index) if terms:
+                    self._results.setdefault(producer.number, {})[index] = terms
+                case _ if terms:
+                    send_adjoint(self, value, terms)
+        return [add(self._adjoints.get(start.number, ())) for start in self._starts]
 
     def wants(self, operand: ir.Value) -> bool:
         """Whether the operand depends on `x`."""

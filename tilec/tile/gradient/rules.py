@@ -216,26 +216,20 @@ def _update(reverse: Reverse, value: ir.Update, terms: Sum) -> None:
 
     `old + f` assigned to what holds `old` sends all of it to `old`, without a mask."""
     old, new = value.old, value.new
+    is_in_place = isinstance(new, ir.Pointwise) and new.type.shape == old.type.shape
     match new:
-        case ir.Pointwise(op="add" | "sub", operands=(left, right)) if left is old and new.type.shape == old.type.shape:
+        case ir.Pointwise(op="add" | "sub", operands=(left, right)) if left is old and is_in_place:
             reverse.give(old, terms)
-            reverse.send(value, right, _within(reverse, value, new, terms if new.op == "add" else scale(terms, -1.0)))
+            reverse.send(new, right, terms if new.op == "add" else scale(terms, -1.0))
             return
-        case ir.Pointwise(op="add", operands=(left, right)) if right is old and new.type.shape == old.type.shape:
+        case ir.Pointwise(op="add", operands=(left, right)) if right is old and is_in_place:
             reverse.give(old, terms)
-            reverse.send(value, left, _within(reverse, value, new, terms))
+            reverse.send(new, left, terms)
             return
     reverse.send(value, new, terms)
     if reverse.wants(old) and not _is_whole(value):
         is_active = reverse.ledger.class_of(_mask(reverse, new))
         reverse.give(old, guard(terms, is_active, False))
-
-
-def _within(reverse: Reverse, value: ir.Update, new: ir.Value, terms: Sum) -> Sum:
-    """The terms, nothing where the new value is not active."""
-    if _is_whole(value):
-        return terms
-    return guard(terms, reverse.ledger.class_of(_mask(reverse, new)), True)
 
 
 def _is_whole(value: ir.Update) -> bool:

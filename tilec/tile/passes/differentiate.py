@@ -7,8 +7,9 @@ from tilec.diag.report import Reporter
 from tilec.tile import ir
 from tilec.tile.gradient.control import name_of, open_control
 from tilec.tile.gradient.ledger import Ledger
+from tilec.tile.gradient.paths import passes
 from tilec.tile.gradient.reasons import why_independent
-from tilec.tile.gradient.reverse import dependents, derivative
+from tilec.tile.gradient.reverse import derivative
 from tilec.tile.gradient.sums import note_known
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.rewrite import Rewriter, rewrite
@@ -44,7 +45,7 @@ class _Differentiator:
         return None
 
     def _gradient(self, rewriter: Rewriter, value: ir.Gradient) -> ir.Value:
-        if not dependents(value.y, value.x):
+        if not passes(value.y, value.x):
             self._report(rewriter.original)
             return value.x
         ledger = Ledger(value.span)
