@@ -72,7 +72,10 @@ class _Deriver:
         self._check_memory(losses)
         if self.reporter.has_errors:
             return None
-        weighted = [self._weighted(one) for one in losses]
+        weighted = [
+            self._weighted(one, [later for later in losses[position + 1 :] if _is_same_place(one, later)])
+            for position, one in enumerate(losses)
+        ]
         stores: list[ir.Store] = []
         for name in wrt:
             stores += self._gradients(name, weighted)
@@ -104,16 +107,17 @@ class _Deriver:
                 self._error(self.forward.tensor(name).span, f"the kernel never reads `{name}`")
 
     def _losses(self) -> list[Guarded]:
-        """The stores to the loss that last: none of them touches what another one wrote."""
+        """The stores to the loss that may last: each touches just what another one does, or nothing of it."""
         found = stores_to(self.kernel.body, self.derivation.loss)
         kept: list[Guarded] = []
         for one in found:
             if not one.conditions:
-                kept = [other for other in kept if axes_of(other.store.indices) != axes_of(one.store.indices)]
+                kept = [other for other in kept if not _is_same_place(other, one)]
             kept.append(one)
         for position, one in enumerate(kept):
             for other in kept[:position]:
-                if not _exclude(one, other) and not are_apart(axes_of(one.store.indices), axes_of(other.store.indices)):
+                is_clear = _is_same_place(one, other) or _exclude(one, other)
+                if not is_clear and not are_apart(axes_of(one.store.indices), axes_of(other.store.indices)):
                     line = other.store.span.source.line_column(other.store.span.start)[0]
                     name = self.derivation.loss
                     self._error(one.store.span, f"`{name}` is stored here over what line {line} may have stored")
@@ -139,8 +143,9 @@ class _Deriver:
 
     # --- the sum that is differentiated --------------------------------------------------------------------------
 
-    def _weighted(self, loss: Guarded) -> ir.Value:
-        """The elements that a store writes, each times its weight; 0 where the store is not reached."""
+    def _weighted(self, loss: Guarded, later: list[Guarded]) -> ir.Value:
+        """The elements that a store writes, each times its weight; 0 where the store is not reached, or where a later
+        one writes over it."""
         store, span = loss.store, loss.store.span
         name = self.derivation.weights
         if self.derivation.upstream == "tensor":
@@ -155,20 +160,39 @@ class _Deriver:
                 weight = make_constant(self.weight, DType.F32, span)
             self.body.append(weight)
             total = self._pointwise("mul", self._inside(store), weight, span=span)
-        for condition, wanted in loss.conditions:
-            zero = make_constant(0.0, DType.F32, span)
-            self.body.append(zero)
-            sides = (total, zero) if wanted else (zero, total)
-            total = self._pointwise("where", condition, *sides, span=span)
+        for other in later:
+            if not _exclude(loss, other):
+                total = self._chosen(self._reached(other), total, span, wanted=False)
+        if loss.conditions:
+            total = self._chosen(self._reached(loss), total, span, wanted=True)
         total.name = self.derivation.loss
         return total
 
+    def _reached(self, loss: Guarded) -> ir.Value:
+        """Whether a store is reached, as one bool."""
+        total: ir.Value | None = None
+        for condition, wanted in loss.conditions:
+            holds = condition if wanted else self._pointwise("not", condition, span=loss.store.span)
+            total = holds if total is None else self._pointwise("and", total, holds, span=loss.store.span)
+        assert total is not None
+        return total
+
+    def _chosen(self, condition: ir.Value, value: ir.Value, span: Span, *, wanted: bool) -> ir.Value:
+        """The value where the condition is as wanted, else 0."""
+        zero = make_constant(0.0, DType.F32, span)
+        self.body.append(zero)
+        return self._pointwise("where", condition, *((value, zero) if wanted else (zero, value)), span=span)
+
     def _inside(self, store: ir.Store) -> ir.Value:
-        """What is stored, and 0 outside of the tensor, where the value's own activity does not end with it."""
+        """What is stored in every lane of the span, and 0 outside of the tensor, where the value's own activity does
+        not end with it."""
         value, span = store.operand, store.span
         assert store.type is not None
         shape = store.type.shape
         active = broadcast_activity(shape, [value.type])
+        if value.type.shape != shape:
+            value = ir.Broadcast(TileType(value.type.dtype, shape, active), span, value)
+            self.body.append(value)
         axis = -1
         for index, dim in zip(store.indices, self.kernel.tensor(store.tensor).dims, strict=True):
             if isinstance(index, ir.PointIndex):
@@ -185,12 +209,11 @@ class _Deriver:
     def _where_inside(self, value: ir.Value, position: ir.Value, dim: Extent, span: Span) -> ir.Value:
         low = make_constant(0, DType.I32, span)
         high = ir.Dim(TileType(DType.I32), span, dim)
-        zero = make_constant(0.0, DType.F32, span)
-        self.body += [low, high, zero]
+        self.body += [low, high]
         is_above = self._pointwise("ge", position, low, span=span)
         is_below = self._pointwise("lt", position, high, span=span)
         is_inside = self._pointwise("and", is_above, is_below, span=span)
-        return self._pointwise("where", is_inside, value, zero, span=span)
+        return self._chosen(is_inside, value, span, wanted=True)
 
     def _pointwise(self, op: str, *operands: ir.Value, span: Span) -> ir.Value:
         value = make_pointwise(op, operands, span)
@@ -306,6 +329,10 @@ class _Deriver:
 
 def _along(shape: tuple[Extent, ...], axis: int) -> tuple[Extent, ...]:
     return tuple(extent if own == axis else Extent.of(1) for own, extent in enumerate(shape))
+
+
+def _is_same_place(first: Guarded, second: Guarded) -> bool:
+    return axes_of(first.store.indices) == axes_of(second.store.indices)
 
 
 def _exclude(first: Guarded, second: Guarded) -> bool:
