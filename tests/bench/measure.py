@@ -77,16 +77,18 @@ class Table:
 
 
 def print_table(table: Table) -> None:
-    """The table as aligned text, and how its goals stand."""
-    print(f"\n{table.title}")
+    """The table as aligned text, which is Markdown too, and how its goals stand."""
+    print(f"\n{table.title}\n")
     if table.rows:
         names = list(table.rows[0])
         cells = [names, *([_cell(row.get(name)) for name in names] for row in table.rows)]
         widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
+        cells.insert(1, ["-" * (width - 1) + ":" for width in widths])
         for line in cells:
-            print("  " + "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)))
+            print("| " + " | ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) + " |")
+    print()
     for what, reached, text in table.goals:
-        print(f"  goal {'reached' if reached else 'MISSED'}: {what}: {text}")
+        print(f"- Goal {'reached' if reached else 'MISSED'}: {what}: {text}.")
 
 
 def _cell(value: object) -> str:
