@@ -241,22 +241,49 @@ def _product(ledger: Ledger, term: Term) -> Signed:
     coefficient = abs(term.coefficient)
     if not term.powers:
         return negative, ledger.constant(coefficient)
-    above: dict[frozenset[int], list[ir.Value]] = {}
-    below: dict[frozenset[int], list[ir.Value]] = {}
-    for factor, power in term.powers:
+    above: dict[str, list[ir.Value]] = {"row": [], "lane": [], "full": []}
+    below: dict[str, list[ir.Value]] = {"row": [], "lane": [], "full": []}
+    full = ledger.axes(term)
+    for factor, power in sorted(term.powers, key=lambda own: (own[0] in ledger.moving, own[0])):
         value = ledger.value(factor)
-        side = above if power > 0 else below
-        side.setdefault(axes_of(value.type), []).extend([value] * abs(power))
-    result = None if coefficient == 1.0 else ledger.constant(coefficient)
-    for axes in sorted({*above, *below}, key=lambda axes: (len(axes), sorted(axes))):
-        if axes in above:
-            own = _all(ledger, above[axes])
-            result = own if result is None else ledger.make("mul", own, result)
-        if axes in below:
-            divisor = _all(ledger, below[axes])
-            result = ledger.make("div_f32", ledger.constant(1.0) if result is None else result, divisor)
-    assert result is not None
-    return negative, result
+        axes = axes_of(value.type)
+        kind = "full" if axes == full else "lane" if -1 in axes else "row"
+        (above if power > 0 else below)[kind].extend([value] * abs(power))
+    number = None if coefficient == 1.0 else ledger.constant(coefficient)
+    row = _quotient(ledger, number, _by_width(above["row"]), _by_width(below["row"]))
+    lane = _quotient(ledger, None, _by_width(above["lane"]), _by_width(below["lane"]))
+    # What differs from lane to lane goes to the first wide factor, since that product is likely to be used again.
+    first = [lane] if lane is not None else []
+    wide = [*above["full"][:1], *first, *above["full"][1:]]
+    if wide or not below["full"]:
+        result = _quotient(ledger, None, wide, below["full"])
+        return negative, _times(ledger, result, row)
+    return negative, _quotient(ledger, row, [], below["full"])
+
+
+def _by_width(values: list[ir.Value]) -> list[ir.Value]:
+    return sorted(values, key=lambda value: len(axes_of(value.type)))
+
+
+def _times(ledger: Ledger, left: ir.Value | None, right: ir.Value | None) -> ir.Value:
+    assert left is not None or right is not None
+    if left is None or right is None:
+        return left or right
+    return ledger.make("mul", left, right)
+
+
+def _quotient(
+    ledger: Ledger, start: ir.Value | None, above: Sequence[ir.Value], below: Sequence[ir.Value]
+) -> ir.Value | None:
+    """The product of `start` and the values above the line, over those below; None if there are none at all."""
+    result = start
+    if above:
+        product = _all(ledger, above)
+        result = product if result is None else ledger.make("mul", product, result)
+    if below:
+        divisor = _all(ledger, below)
+        result = ledger.make("div_f32", ledger.constant(1.0) if result is None else result, divisor)
+    return result
 
 
 def _all(ledger: Ledger, values: Sequence[ir.Value]) -> ir.Value:

@@ -35,6 +35,8 @@ class Ledger:
         """Classes that are exactly 0 where nothing comes through a mask, also where their other factors are NaN."""
         self.products: list[tuple[Term, int]] = []
         """Products of two and more factors that the kernel holds already, with their classes."""
+        self.moving: set[int] = set()
+        """Classes that depend on what is differentiated by: what does not is multiplied first."""
         self.softmaxes: dict[Hashable, ir.Value] = {}
         """By the class of a and axes: the kernel's exp(a - max(a)) / sum(exp(a - max(a)))."""
         self.implications: dict[Guard, frozenset[Guard]] = {}

@@ -42,6 +42,7 @@ class Reverse:
         self._starts = starts
         self._order = order[len(starts) :]
         self._dependent = {value.number for value in order}
+        ledger.moving |= {ledger.class_of(value) for value in order if not isinstance(value, ir.For)}
         self._adjoints: dict[int, list[Term]] = {}
         self._results: dict[int, dict[int, Sum]] = {}
 
