@@ -118,6 +118,10 @@ class Round:
         return [sink for sink in self.sinks if not sink.is_narrow]
 
     @property
+    def reductions(self) -> list[tile.Reduce]:
+        return [sink.reduction for sink in self.wide if sink.kind == "reduce"]
+
+    @property
     def narrow(self) -> list[Sink]:
         return [sink for sink in self.sinks if sink.is_narrow]
 

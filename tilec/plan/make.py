@@ -1,4 +1,5 @@
-"""From a kernel to its plan: which values need homes, which control flow runs inside a job, how phases become dispatches."""
+"""From a kernel to its plan: which values need homes, which control flow runs inside a job, how phases become
+dispatches."""
 
 from __future__ import annotations
 
@@ -84,7 +85,7 @@ class _Planner:
 
     def publish(self, values: set[tile.Value]) -> None:
         """Gives every value a slot; a value carried round a loop is moved out of its register."""
-        for value in values:
+        for value in sorted(values, key=lambda one: one.number):  # slots lie in the same order in every process
             if isinstance(value, tile.Argument):
                 raise InternalError("plan", f"no home for the carried value {value.name}")
             if value in self.homes:

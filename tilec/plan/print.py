@@ -22,7 +22,8 @@ class _Printer:
 
     def text(self) -> str:
         grid = " x ".join(str(extent) for extent in self.kernel.grid)
-        self._line(0, f"plan of {self.kernel.name}: {grid} blocks, {_count(len(self.plan.dispatches), 'dispatch', 'es')}")
+        dispatches = _count(len(self.plan.dispatches), "dispatch", "es")
+        self._line(0, f"plan of {self.kernel.name}: {grid} blocks, {dispatches}")
         for guard in self.plan.guards:
             self._line(1, f"only for {guard}")
         for tensor, slot in self.plan.shadows.items():
@@ -71,7 +72,7 @@ class _Printer:
                         self._line(depth, "else:")
                         self._items(item.otherwise, depth + 1)
                 case ForItem():
-                    name = item.node.index.name or "i"
+                    name = item.node.index.name.partition(".")[0] or "i"
                     self._line(depth, f"for {name}, step {item.node.step}{_carried(item)}:")
                     self._items(item.body, depth + 1)
                 case WhileItem():
@@ -138,14 +139,14 @@ def _sink(sink: Sink) -> str:
     value = sink.value
     match sink.kind:
         case "reduce":
-            return f"{value.op} of %{value.operand.number}{_named(value)}"
+            return f"{sink.reduction.op} of %{sink.operand.number}{_named(value)}"
         case "pick":
-            return f"pick from %{value.operand.number} by the lane that owns the element{_named(value)}"
+            return f"pick from %{sink.operand.number} by the lane that owns the element{_named(value)}"
         case "store":
-            return f"stores {value.tensor}[{_starts(value)}]" + (", a word a lane" if sink.granular else "")
+            return f"stores {sink.store.tensor}[{_starts(sink.store)}]" + (", a word a lane" if sink.granular else "")
         case "publish":
-            return f"keeps %{value.number}{_named(value)} in scratch {sink.slot.name}"
-    return f"carries %{value.number} in scratch {sink.slot.name}"
+            return f"keeps %{value.number}{_named(value)} in scratch {sink.target.name}"
+    return f"carries %{value.number} in scratch {sink.target.name}"
 
 
 def _named(value: tile.Value) -> str:

@@ -1,8 +1,8 @@
 """Places the sinks of one straight segment into phases and rounds.
 
-The naive schedule gives every sink a phase of its own. The grouped one puts a sink into the earliest phase and round that
-its inputs and the memory it touches allow: same kept axes, values of the phase read at their own positions, and memory
-of other lanes only behind a fence.
+The naive schedule gives every sink a phase of its own. The grouped one puts a sink into the earliest phase and round
+that its inputs and the memory it touches allow: same kept axes, values of the phase read at their own positions, and
+memory of other lanes only behind a fence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class NeedsHome(Exception):
 
 @dataclass(slots=True, eq=False)
 class OpenPhase:
-    """A phase that sinks may still join: where each register was made (item number, roles) and what was touched where."""
+    """A phase that sinks may still join: where each register was made (item number, roles) and what was touched
+    where."""
 
     phase: Phase
     registers: dict[tile.Value, tuple[int, Roles]] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Scheduler:
 
     def _require_homes(self, sink: Sink) -> None:
         """A sink must not overwrite what other lanes of it still read: then its operand is published first."""
-        if sink.kind in ("reduce", "pick") or sink.operand in self.walker.homes and sink.kind != "publish":
+        if sink.kind in ("reduce", "pick") or (sink.operand in self.walker.homes and sink.kind != "publish"):
             return
         marks = tuple("." if extent.is_one else f"s{axis}" for axis, extent in enumerate(sink.shape))
         accesses = self.walker.needs(sink, marks).accesses
@@ -99,16 +100,9 @@ class Scheduler:
             return False
         needs = self.walker.needs(sink, roles)
         sink.roles = roles
-        lowest, fence_after = opened.floor, -1
-        for value, read_roles in needs.leaves:
-            if value not in opened.registers:
-                if value not in self.walker.homes:
-                    return False
-                continue
-            item, made_roles = opened.registers[value]
-            if not _agree(read_roles, made_roles):
-                return False
-            lowest = max(lowest, item if sink.is_narrow else item + 1)
+        lowest, fence_after = self._behind_its_values(opened, sink, needs), -1
+        if lowest is None:
+            return False
         accesses = [a for a in needs.accesses if a.writes or a.load not in opened.registers]
         for access in accesses:
             for item, before in opened.touched:
@@ -129,12 +123,29 @@ class Scheduler:
             opened.registers[sink.value] = (self._item_of(opened, sink), result_roles(sink))
         return True
 
+    def _behind_its_values(self, opened: OpenPhase, sink: Sink, needs: Needs) -> int | None:
+        """The first item in which every value that the sink reads is there; None if one is not, at those roles."""
+        lowest = opened.floor
+        for value, read_roles in needs.leaves:
+            if value not in opened.registers:
+                if value not in self.walker.homes:
+                    return None
+                continue
+            item, made_roles = opened.registers[value]
+            if not _agree(read_roles, made_roles):
+                return None
+            lowest = max(lowest, item if sink.is_narrow else item + 1)
+        return lowest
+
     @staticmethod
     def _fits_first_round(opened: OpenPhase, sink: Sink, lowest: int) -> bool:
         items = opened.phase.items
         if lowest > 0:
             return False
-        return not items or sink.is_narrow or not items[0].wide or items[0].swept == swept_extents(sink)
+        if not items or sink.is_narrow:
+            return True
+        first = items[0]
+        return isinstance(first, Round) and (not first.wide or first.swept == swept_extents(sink))
 
     def _put(self, opened: OpenPhase, sink: Sink, lowest: int, fence_after: int) -> None:
         items = opened.phase.items
@@ -154,8 +165,11 @@ class Scheduler:
     def _fence(items: list[Item], number: int, fence_after: int) -> None:
         if fence_after < 0:
             return
-        if not any(getattr(item, "fence", False) for item in items[fence_after + 1 : number + 1]):
-            items[number].fence = True
+        item = items[number]
+        if isinstance(item, Phase):
+            return  # a phase ends with a barrier
+        if not any(getattr(other, "fence", False) for other in items[fence_after + 1 : number + 1]):
+            item.fence = True
 
     @staticmethod
     def _item_of(opened: OpenPhase, sink: Sink) -> int:
@@ -202,7 +216,7 @@ def _agree(read: Roles, made: Roles) -> bool:
 def natural_kept(sink: Sink) -> tuple[Extent, ...]:
     """The kept axes that the sink would choose alone: those that a reduction keeps; all but the last of a store."""
     if sink.kind == "reduce":
-        axes = [axis for axis in range(len(sink.shape)) if axis not in sink.value.axes]
+        axes = [axis for axis in range(len(sink.shape)) if axis not in sink.reduction.axes]
     elif sink.kind == "pick":
         axes = list(range(len(sink.shape) - 1))
     else:
@@ -214,7 +228,7 @@ def result_roles(sink: Sink) -> Roles:
     """Roles of the axes of a reduction's or pick's result."""
     if sink.kind == "pick":
         return (*sink.roles[:-1], ".")
-    reduce = sink.value
+    reduce = sink.reduction
     if reduce.keeps_axes:
         return tuple("." if axis in reduce.axes else role for axis, role in enumerate(sink.roles))
     return tuple(role for axis, role in enumerate(sink.roles) if axis not in reduce.axes)
@@ -281,7 +295,7 @@ def _may_be_once(sink: Sink, opened: OpenPhase, walker: Walker) -> bool:
 
 def _reduced_axes(sink: Sink) -> set[int]:
     if sink.kind == "reduce":
-        return set(sink.value.axes)
+        return set(sink.reduction.axes)
     return {len(sink.shape) - 1} if sink.kind == "pick" else set()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tilec.facts import Facts
 from tilec.ops.reduce import REDUCTIONS
-from tilec.plan.ir import Dispatch, Phase, Round, Slot
+from tilec.plan.ir import Dispatch, Round, Slot
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply
 
@@ -16,20 +16,20 @@ _WORTH_SPLITTING = 1 << 15
 
 
 def split_long_sweeps(dispatches: list[Dispatch], facts: Facts) -> list[Dispatch]:
-    """In a kernel of one block, every dispatch of one job with one wide round becomes a "split" and, where it reduces, a "finish"."""
+    """In a kernel of one block, every dispatch of one job with one wide round becomes a "split" and, where it reduces,
+    a "finish"."""
     result: list[Dispatch] = []
     for dispatch in dispatches:
         total = _swept(dispatch)
         if total is None or facts.at_most(total, _WORTH_SPLITTING):
             result.append(dispatch)
             continue
-        phase: Phase = dispatch.items[0]
-        item: Round = phase.items[0]
+        phase, item = dispatch.phase, dispatch.round
         phase.mapping = replace(phase.mapping, lanes=dispatch.threads, jobs=1, resident=0)
         parts = apply("min", apply("ceildiv", total, Extent.of(_ELEMENTS_A_PART)), Extent.of(_MOST_PARTS))
         partials = tuple(
             Slot(f"partial_{number}", dtype, (parts,), is_shared=True)
-            for number, dtype in enumerate(component_dtypes([s.value for s in item.wide if s.kind == "reduce"]))
+            for number, dtype in enumerate(component_dtypes(item.reductions))
         )
         result.append(
             Dispatch("split", dispatch.threads, [phase], parts=parts, partials=partials, vectors=dispatch.vectors)
@@ -43,10 +43,10 @@ def _swept(dispatch: Dispatch) -> Extent | None:
     """The number of elements of the only sweep of the only job, None if the dispatch is anything else."""
     if dispatch.kind != "jobs":
         return None
-    phase = dispatch.items[0]
+    phase = dispatch.phase
     if phase.kept or len(phase.items) != 1 or not isinstance(phase.items[0], Round):
         return None
-    item = phase.items[0]
+    item = dispatch.round
     if not item.wide or any(sink.kind == "pick" for sink in item.wide):
         return None
     total = Extent.of(1)

@@ -6,6 +6,8 @@ lanes, and all read those. A second set of arrays keeps the next writer from ove
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, multiply
 from tilec.loop.lower.frame import Frame, thread_number
@@ -44,12 +46,12 @@ def set_register(frame: Frame, value: tile.Value, result: ir.Expr) -> None:
 
 
 def over_lanes(
-    frame: Frame, states: list[State], components: list[list[ir.Expr]], mapping: Mapping
+    frame: Frame, states: list[State], components: Sequence[Sequence[ir.Expr]], mapping: Mapping
 ) -> list[list[ir.Expr]]:
     """One lane's components each, combined in every lane of the job."""
     code, lanes = frame.code, mapping.lanes
     if lanes == 1:
-        return components
+        return [list(parts) for parts in components]
     flat = [part for parts in components for part in parts]
     last = [frame.shared_array(("b", n, p.dtype), f"parts_{n}", p.dtype, frame.threads) for n, p in _numbered(flat)]
     if lanes <= _FOLD:
@@ -83,7 +85,7 @@ def _numbered(parts: list[ir.Expr]) -> list[tuple[int, ir.Expr]]:
 def _folded(
     frame: Frame,
     states: list[State],
-    components: list[list[ir.Expr]],
+    components: Sequence[Sequence[ir.Expr]],
     arrays: list[ir.SharedArray],
     places: list[ir.Expr],
 ) -> list[list[ir.Expr]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tilec.loop import ir
@@ -13,7 +14,7 @@ from tilec.loop.lower.frame import Frame, thread_number
 from tilec.loop.lower.memory import read_slot, write_slot
 from tilec.loop.lower.states import make_states
 from tilec.loop.lower.sweep import RoundLowering
-from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Round, WhileItem
+from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Round, Slot, WhileItem
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply
@@ -142,16 +143,16 @@ class ItemLowering:
 
     # --- split sweeps ----------------------------------------------------------------------------------------
 
-    def _only_round(self, phase: Phase) -> tuple[RoundLowering, Round]:
-        self._lanes(phase)
-        self.phase = phase
+    def _only_round(self, dispatch: Dispatch) -> tuple[RoundLowering, Round]:
+        self._lanes(dispatch.phase)
+        self.phase = dispatch.phase
         self.frame.shared_is_read = False
-        return RoundLowering(self.frame, phase, self.evaluator), phase.items[0]
+        return RoundLowering(self.frame, dispatch.phase, self.evaluator), dispatch.round
 
     def split(self, dispatch: Dispatch) -> None:
         """A workgroup's share of a sweep; its first lane leaves the combined states among the partial results."""
-        phase, code, frame = dispatch.items[0], self.code, self.frame
-        lowering, item = self._only_round(phase)
+        phase, code, frame = dispatch.phase, self.code, self.frame
+        lowering, item = self._only_round(dispatch)
         chunk = phase.mapping.lanes * phase.mapping.granule * phase.mapping.unroll
         total = _product(item.swept)
         share = apply("ceildiv", apply("ceildiv", total, dispatch.parts), Extent.of(chunk)) * chunk
@@ -167,14 +168,15 @@ class ItemLowering:
         components = combined(frame, states, phase.mapping)
         with code.when(compare("eq", frame.lane, ZERO)):
             flat = [part for parts in components for part in parts]
+            place, span = (code.let("part", part),), item.wide[0].value.span
             for slot, value in zip(dispatch.partials, flat, strict=True):
-                write_slot(frame, slot, (code.let("part", part),), value, self.evaluator.scalar, item.wide[0].value.span)
+                write_slot(frame, slot, place, value, self.evaluator.scalar, span)
 
     def finish(self, dispatch: Dispatch) -> None:
         """One workgroup combines the partial states and does what follows."""
-        phase, code, frame = dispatch.items[0], self.code, self.frame
-        lowering, item = self._only_round(phase)
-        states = make_states([sink.value for sink in item.wide if sink.kind == "reduce"])
+        phase, code, frame = dispatch.phase, self.code, self.frame
+        lowering, item = self._only_round(dispatch)
+        states = make_states(item.reductions)
         count = frame.bindings.extent(dispatch.parts)
         held: list[list[ir.Local]] = []
         for state in states:
@@ -240,7 +242,7 @@ class ItemLowering:
                     self.frame.results[item.node, number] = local
 
     @contextmanager
-    def _active(self, value: tile.Value):
+    def _active(self, value: tile.Value) -> Iterator[tuple[ir.Expr, ...]]:
         """A block for a register's value: only where the job and the value's lanes are active."""
         indices = self._narrow_indices(value)
         alive = both([self.frame.valid, self.evaluator.active(value.type, indices)])
@@ -259,7 +261,7 @@ class ItemLowering:
                 number += 1
         return tuple(indices)
 
-    def _carry(self, node: tile.For | tile.While, slots) -> dict[int, ir.Local]:
+    def _carry(self, node: tile.For | tile.While, slots: tuple[Slot | None, ...]) -> dict[int, ir.Local]:
         """Declares the registers of carried values and gives what is carried in slots its name."""
         frame, code = self.frame, self.code
         registers: dict[int, ir.Local] = {}
@@ -318,7 +320,8 @@ class ItemLowering:
         frame.shared_is_read = True
         saved = dict(frame.registers)
         with code.block() as body:
-            index = code.let(node.index.name or "i", add(start, multiply(signed(number), const(node.step))))
+            name = node.index.name.partition(".")[0]  # behind the point stands a number of this process
+            index = code.let(name or "i", add(start, multiply(signed(number), const(node.step))))
             frame.registers[node.index] = index
             frame.loops[node.index.name] = index
             self.lower(item.body)

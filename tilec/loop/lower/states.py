@@ -153,9 +153,9 @@ class BestState(State):
 class ShiftedState(State):
     """Maximum and sum of exponentials over it: what `rest` and the `max` of the same values are made of.
 
-    The maximum starts at the lowest finite number, so that no shift is ever infinite minus infinite. Hardware maxima drop
-    a NaN, so the largest magnitude as an integer is kept too: beyond infinity's are the NaNs'. A NaN decides the results
-    in the end, and +inf makes the sum irrelevant: exponentials need no guard but the one against -inf.
+    The maximum starts at the lowest finite number, so that no shift is ever infinite minus infinite. Hardware maxima
+    drop a NaN, so the largest magnitude as an integer is kept too: beyond infinity's are the NaNs'. A NaN decides the
+    results in the end, and +inf makes the sum irrelevant: exponentials need no guard but the one against -inf.
     """
 
     def __init__(self, reductions: list[tile.Reduce]) -> None:

@@ -1,0 +1,92 @@
+"""The elements of a sweep, a granule at a time: their numbers, their indices, whether they exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder
+from tilec.loop.lower.code import ZERO, atom_key
+from tilec.loop.lower.evaluate import Evaluator
+from tilec.loop.lower.frame import Frame
+from tilec.plan.ir import Mapping, Round
+from tilec.types import Extent
+
+
+@dataclass(slots=True)
+class Element:
+    """One element of a sweep: the index of each role, and whether it exists (None: it does)."""
+
+    index: dict[str, ir.Expr]
+    exists: ir.Expr | None
+    number: ir.Expr
+
+
+class Elements:
+    """Makes the elements that a lane takes."""
+
+    def __init__(self, frame: Frame, evaluator: Evaluator, mapping: Mapping) -> None:
+        self.frame = frame
+        self.code = frame.code
+        self.evaluator = evaluator
+        self.mapping = mapping
+
+    def resident(self, item: Round) -> list[Element]:
+        """The lane's elements of a sweep that is unrolled as a whole, made once a job."""
+        total = item.swept[0]
+        lanes, granule = self.mapping.lanes, self.mapping.granule
+        found: list[Element] = []
+        base: ir.Expr = ZERO
+        for number in range(self.mapping.resident):
+            for part in range(granule):
+                first = number * lanes * granule + part
+                key = ("resident", item.swept, number, part)
+                position = self.code.find(key)
+                if position is None:
+                    position = self.code.let("c", add(multiply(self.frame.lane, const(granule)), const(first)))
+                    self.code.remember(key, position)
+                base = position if part == 0 else base
+                self._is_part(position, base, part)
+                last = first + (lanes - 1) * granule
+                exists = None
+                if total.constant is None or last >= total.constant:
+                    exists = self._exists(base if self.mapping.is_whole else position, total)
+                found.append(Element({"s0": position}, exists, position))
+        return found
+
+    def granule(self, item: Round, start: ir.Expr, offset: int, total: Extent | None) -> list[Element]:
+        """The elements of a granule at `start + offset`, of which the first exists; the others if below `total`."""
+        code = self.code
+        base = code.let("c", add(start, const(offset)))
+        found: list[Element] = []
+        for part in range(self.mapping.granule):
+            place = code.let("c", add(base, const(part)))
+            self._is_part(place, base, part)
+            exists = self._exists(place, total) if part and total is not None else None
+            found.append(self._element(item, place, exists))
+        return found
+
+    def _exists(self, position: ir.Expr, total: Extent) -> ir.Expr:
+        extent = self.evaluator.extent(total)
+        key = ("exists", atom_key(position), atom_key(extent))
+        found = self.code.find(key)
+        if found is None:
+            found = self.code.let("exists", compare("lt", position, extent))
+            self.code.remember(key, found)
+        return found
+
+    def _is_part(self, place: ir.Expr, base: ir.Expr, part: int) -> None:
+        if self.mapping.granule > 1 and isinstance(place, ir.Local):
+            self.frame.parts[place.number] = (base, part)
+
+    def _element(self, item: Round, number: ir.Expr, exists: ir.Expr | None) -> Element:
+        """The element with this number in the order of the swept axes, the last fastest."""
+        index: dict[str, ir.Expr] = {}
+        rest = number
+        for axis in range(len(item.swept) - 1, 0, -1):
+            extent = self.evaluator.extent(item.swept[axis])
+            index[f"s{axis}"] = self.code.let("index", remainder(rest, extent))
+            rest = self.code.let("rest", divide(rest, extent))
+        if item.swept:
+            index["s0"] = rest
+        return Element(index, exists, number)

@@ -1,0 +1,165 @@
+"""Sinks at elements: states that are updated, elements and granules that are stored."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import add, both, multiply
+from tilec.loop.lower.code import ZERO
+from tilec.loop.lower.elements import Element
+from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
+from tilec.loop.lower.frame import Frame
+from tilec.loop.lower.masks import Condition, Masks
+from tilec.loop.lower.memory import write_element, write_slot
+from tilec.loop.lower.packed import store_granule, store_vectors
+from tilec.loop.lower.states import State
+from tilec.plan.ir import Mapping, Sink
+from tilec.tile import ir as tile
+
+Pending: TypeAlias = "tuple[Element, ir.Expr | None, ir.Expr]"
+"""What is still to be stored: the element, under which condition, the value."""
+
+
+class SinkLowering:
+    """Writes what sinks do at given elements of a sweep."""
+
+    def __init__(self, frame: Frame, evaluator: Evaluator, mapping: Mapping, masks: Masks) -> None:
+        self.frame = frame
+        self.code = frame.code
+        self.evaluator = evaluator
+        self.mapping = mapping
+        self.masks = masks
+
+    def emit(
+        self,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        elements: list[Element],
+        masks: dict[Sink, set[Condition]],
+    ) -> None:
+        """Evaluates the sinks at the elements. Sinks of one mask share a block; stores come after every read."""
+        groups: dict[frozenset[Condition], list[Sink]] = {}
+        for sink in sinks:
+            groups.setdefault(frozenset(masks[sink]), []).append(sink)
+        pending: list[tuple[Sink, list[Pending]]] = []
+        for mask, group in groups.items():
+            size = self.mapping.granule if self.mapping.is_whole and all(sink.is_whole for sink in group) else 1
+            chunks = [elements[first : first + size] for first in range(0, len(elements), size)]
+            conditions = [
+                both([chunk[0].exists, self.masks.holds(set(mask), {**self.frame.index, **chunk[0].index})])
+                for chunk in chunks
+            ]
+            if all(condition is None for condition in conditions):
+                pending += self._unmasked(group, states, elements)
+            elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):
+                self._masked_alone(group, states, chunks, conditions)
+            else:
+                pending += self._masked(group, states, chunks, conditions)
+        for sink, stores in pending:
+            self._store(sink, stores)
+
+    def _unmasked(
+        self, group: list[Sink], states: dict[tile.Value, State], elements: list[Element]
+    ) -> list[tuple[Sink, list[Pending]]]:
+        pending: list[tuple[Sink, list[Pending]]] = []
+        for sink in group:
+            values = [self._operand(sink, element) for element in elements]
+            if sink.kind == "reduce":
+                self._update(states[sink.value], sink, values, elements)
+            else:
+                pending.append((sink, [(e, None, v) for e, v in zip(elements, values, strict=True)]))
+        return pending
+
+    def _masked_alone(
+        self,
+        group: list[Sink],
+        states: dict[tile.Value, State],
+        chunks: list[list[Element]],
+        conditions: list[ir.Expr | None],
+    ) -> None:
+        """One block a chunk of elements with all reads, updates and stores of it."""
+        for chunk, condition in zip(chunks, conditions, strict=True):
+            with self.code.when(None if condition is None else self.code.let("is_active", condition)):
+                for sink, stores in self._unmasked(group, states, chunk):
+                    self._store(sink, stores)
+
+    def _masked(
+        self,
+        group: list[Sink],
+        states: dict[tile.Value, State],
+        chunks: list[list[Element]],
+        conditions: list[ir.Expr | None],
+    ) -> list[tuple[Sink, list[Pending]]]:
+        """As above, but what is stored is held until the other sinks have read what they need."""
+        held: dict[Sink, list[Pending]] = {sink: [] for sink in group if sink.kind != "reduce"}
+        for chunk, condition in zip(chunks, conditions, strict=True):
+            condition = None if condition is None else self.code.let("is_active", condition)
+            locals_ = {
+                sink: [self.code.declare("held", zero_of(sink.operand.type.dtype)) for _ in chunk] for sink in held
+            }
+            with self.code.when(condition):
+                for sink, stores in self._unmasked(group, states, chunk):
+                    for local, (_, _, value) in zip(locals_[sink], stores, strict=True):
+                        self.code.assign(local, value)
+            for sink, several in locals_.items():
+                held[sink] += [(element, condition, local) for element, local in zip(chunk, several, strict=True)]
+        return list(held.items())
+
+    def _operand(self, sink: Sink, element: Element) -> ir.Expr:
+        index = {**self.frame.index, **element.index}
+        return self.evaluator.at(sink.operand, aligned(sink.operand, tuple(index[role] for role in sink.roles)))
+
+    def _update(self, state: State, sink: Sink, values: list[ir.Expr], elements: list[Element]) -> None:
+        if state.reductions[0] is not sink.value:
+            return
+        positions = [self._reduced_position(sink, element) for element in elements]
+        state.update(self.code, values, positions)
+
+    def _reduced_position(self, sink: Sink, element: Element) -> ir.Expr:
+        """The index that argmax gives: along the reduced axis, or in row-major order over several."""
+        position: ir.Expr = ZERO
+        for axis in sink.reduction.axes:
+            role = sink.roles[axis]
+            extent = self.evaluator.extent(sink.shape[axis])
+            position = add(multiply(position, extent), ZERO if role == "." else element.index[role])
+        return self.code.let("position", position)
+
+    def _store(self, sink: Sink, stores: list[Pending]) -> None:
+        is_vector = sink.kind == "store" and sink.store.tensor in self.frame.vectors
+        if sink.granular or is_vector:
+            granule = self.mapping.granule
+            for first in range(0, len(stores), granule):
+                self._store_granule(sink, stores[first : first + granule], is_vector)
+            return
+        for element, condition, value in stores:
+            with self.code.when(condition):
+                self.write(sink, {**self.frame.index, **element.index}, value)
+
+    def _store_granule(self, sink: Sink, stores: list[Pending], is_vector: bool) -> None:
+        store = sink.store
+        coordinates = [self._coordinates(sink, element) for element, _, _ in stores]
+        parts = [(condition, value) for _, condition, value in stores]
+        parameter = self.frame.kernel.tensor(store.tensor)
+        with self.code.when(self.evaluator.inside(store, coordinates[0], False)):
+            if is_vector:
+                with self.code.when(parts[0][0]):
+                    store_vectors(self.frame, parameter, coordinates[0], [v for _, v in parts], store.span)
+            else:
+                store_granule(self.frame, parameter, coordinates, parts, store.span)
+
+    def _coordinates(self, sink: Sink, element: Element) -> list[ir.Expr]:
+        index = {**self.frame.index, **element.index}
+        return self.evaluator.coordinates(sink.store, tuple(index[role] for role in sink.roles))
+
+    def write(self, sink: Sink, index: dict[str, ir.Expr], value: ir.Expr) -> None:
+        """One element of a store, or of a slot."""
+        indices = tuple(index[role] for role in sink.roles)
+        if sink.kind == "store":
+            store = sink.store
+            coordinates = self.evaluator.coordinates(store, indices)
+            with self.code.when(self.evaluator.inside(store, coordinates, False)):
+                parameter = self.frame.kernel.tensor(store.tensor)
+                write_element(self.frame, parameter, coordinates, value, self.evaluator.scalar, store.span)
+        else:
+            write_slot(self.frame, sink.target, indices, value, self.evaluator.scalar, sink.value.span)
