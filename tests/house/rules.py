@@ -16,8 +16,8 @@ MOST_TABLE_LINES = 600
 TABLES = ("tilec/ops/", "tilec/diag/catalog.py", "tilec/diag/rows_")
 CODE_ENDINGS = (".py", ".mjs", ".js", ".sh", ".lark", ".ph")
 
-# The compiler runs where neither is installed; only these may import NumPy, and only runtime/ wgpu.
-NUMPY_ROOMS = ("tilec/runtime/", "tilec/cli/", "tilec/tools/")
+# The compiler runs where none is installed; only these may import NumPy, only runtime/ wgpu, only torch.py torch.
+NUMPY_ROOMS = ("tilec/runtime/", "tilec/cli/", "tilec/tools/", "tilec/torch.py")
 NUMPY_FILES = ("tilec/tile/interp", "tilec/loop/interp", "tilec/ops/reference")
 COMPILER_IMPORTS = {"lark"}
 
@@ -108,7 +108,10 @@ def import_offences(name: str, text: str, standard: frozenset[str]) -> Iterator[
                 yield f"{name}:{line}: imports wgpu, which only tilec/runtime may"
             elif at_once:
                 yield f"{name}:{line}: imports wgpu at once: it must wait until a device is asked for"
-        elif package in {"numpy", "ml_dtypes", "torch"}:
+        elif package == "torch":
+            if name != "tilec/torch.py":
+                yield f"{name}:{line}: imports torch, which only tilec/torch.py may"
+        elif package in {"numpy", "ml_dtypes"}:
             if not may_numpy:
                 yield f"{name}:{line}: imports {package}: the compiler must run without it"
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -124,8 +125,8 @@ def _from_torch(value: Any, name: str) -> np.ndarray:
     try:
         tensor = value.detach().resolve_conj().resolve_neg()
         if str(tensor.dtype) == "torch.bfloat16":
-            import torch
-
+            # Whoever made the tensor imported torch; only tilec.torch does so by itself.
+            torch = sys.modules["torch"]
             return tensor.contiguous().view(torch.int16).numpy().view(_bfloat16())
         return tensor.numpy()
     except (TypeError, RuntimeError) as error:

@@ -34,7 +34,7 @@ def call(
     if constants:
         others = {name: value for name, value in named.items() if name not in constants}
         return call(kernel.specialize(**constants), positional, others, device, dtypes)
-    values = _assign(kernel, positional, named)
+    values = assign(kernel, positional, named)
     key = _fast_key(values, device, dtypes)
     if key is not None:
         prepared = kernel._prepared.get(key)
@@ -79,7 +79,7 @@ def _device_result(written: Mapping[str, DeviceArray], given: Mapping[str, objec
     return Result({name: given.get(name, array) for name, array in written.items()})
 
 
-def _assign(kernel: Kernel, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+def assign(kernel: Kernel, positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     """Values by name: of parameters, and of dims passed by name."""
     signature = kernel.signature
     values: dict[str, Any] = {}
