@@ -19,17 +19,8 @@ class Case:
     wrt: tuple[str, ...] = ("x",)
     positive: bool = False
     """Whether it wants numbers above 0."""
-    before: str = ""
-    rows: bool = True
     has_literals: bool = False
-
-
-def _all(*names: str) -> tuple[str, ...]:
-    return names
-
-
-def _row(**arguments):
-    return arguments
+    """Whether it has numbers that f32 rounds."""
 
 
 CASES = [
@@ -43,17 +34,26 @@ CASES = [
     Case("div by column", "x / c", lambda x, c, **_: x / c, ("x", "c"), positive=True),
     Case("div of column", "c / x", lambda x, c, **_: c / x, ("x", "c"), positive=True),
     Case("neg", "-x", lambda x, **_: -x),
-    Case("min max", "min(x, y) * max(x, w)", lambda x, y, w, **_: torch.minimum(x, y) * torch.maximum(x, w), ("x", "y", "w")),
+    Case(
+        "min max", "min(x, y) * max(x, w)",
+        lambda x, y, w, **_: torch.minimum(x, y) * torch.maximum(x, w), ("x", "y", "w"),
+    ),
     Case("clamp", "clamp(x, -0.5, s)", lambda x, s, **_: torch.clamp(torch.clamp(x, min=-0.5), max=s), ("x",)),
     Case("abs", "abs(x) * w", lambda x, w, **_: x.abs() * w, ("x", "w")),
     Case("square", "square(x - w)", lambda x, w, **_: (x - w) ** 2, ("x", "w")),
     Case("floor is flat", "floor(x) * x", lambda x, **_: x.floor() * x),
-    Case("where", "where(x > y, x * y, square(w))", lambda x, y, w, **_: torch.where(x > y, x * y, w**2), ("x", "y", "w")),
+    Case(
+        "where", "where(x > y, x * y, square(w))",
+        lambda x, y, w, **_: torch.where(x > y, x * y, w**2), ("x", "y", "w"),
+    ),
     Case("sqrt", "sqrt(x) * y", lambda x, y, **_: x.sqrt() * y, ("x", "y"), positive=True),
     Case("rsqrt", "rsqrt(x)", lambda x, **_: x.rsqrt(), positive=True),
     Case("exp", "exp(x * w)", lambda x, w, **_: (x * w).exp(), ("x", "w")),
     Case("exp2 expm1", "exp2(x) + expm1(y)", lambda x, y, **_: x.exp2() + y.expm1(), ("x", "y")),
-    Case("logs", "log(x) * log2(y) + log1p(x)", lambda x, y, **_: x.log() * y.log2() + x.log1p(), ("x", "y"), positive=True),
+    Case(
+        "logs", "log(x) * log2(y) + log1p(x)",
+        lambda x, y, **_: x.log() * y.log2() + x.log1p(), ("x", "y"), positive=True,
+    ),
     Case("logaddexp", "logaddexp(x, y)", lambda x, y, **_: torch.logaddexp(x, y), ("x", "y")),
     Case("pow", "pow(x, y)", lambda x, y, **_: x**y, ("x", "y"), positive=True),
     Case("trigonometry", "sin(x) * cos(y)", lambda x, y, **_: x.sin() * y.cos(), ("x", "y")),
@@ -73,12 +73,21 @@ CASES = [
     Case("logsumexp", "logsumexp(x * s)", lambda x, s, **_: (x * s).logsumexp(1, keepdim=True), ("x", "s")),
     Case("colsum", "square(colsum(x))", lambda x, **_: _blocks(x, lambda b: b.sum(0, keepdim=True) ** 2)),
     Case("colmax", "colmax(x) * w", lambda x, w, **_: _blocks(x, lambda b: b.amax(0, keepdim=True) * w), ("x", "w")),
-    Case("sum", "square(sum(x * y))", lambda x, y, **_: _blocks(torch.stack([x, y], 2), lambda b: b.prod(2).sum() ** 2), ("x", "y")),
+    Case(
+        "sum", "square(sum(x * y))",
+        lambda x, y, **_: _blocks(torch.stack([x, y], 2), lambda b: b.prod(2).sum() ** 2), ("x", "y"),
+    ),
     Case("mean", "square(mean(x))", lambda x, **_: _blocks(x, lambda b: b.mean() ** 2)),
     Case("amax", "amax(x) * s", lambda x, s, **_: _blocks(x, lambda b: b.amax() * s), ("x", "s")),
     Case("var", "var(x)", lambda x, **_: _blocks(x, lambda b: b.var(unbiased=False))),
-    Case("logsumexp of columns", "logsumexp(x, axis: 0) * w", lambda x, w, **_: _blocks(x, lambda b: b.logsumexp(0, keepdim=True) * w), ("x", "w")),
-    Case("whole logsumexp", "logsumexp(x) * rowsum(y)", lambda x, y, **_: x.logsumexp(1, keepdim=True) * y.sum(1, keepdim=True), ("x", "y")),
+    Case(
+        "logsumexp of columns", "logsumexp(x, axis: 0) * w",
+        lambda x, w, **_: _blocks(x, lambda b: b.logsumexp(0, keepdim=True) * w), ("x", "w"),
+    ),
+    Case(
+        "whole logsumexp", "logsumexp(x) * rowsum(y)",
+        lambda x, y, **_: x.logsumexp(1, keepdim=True) * y.sum(1, keepdim=True), ("x", "y"),
+    ),
     Case("pick", "square(pick(x, t)) * c", lambda x, t, c, **_: x.gather(1, t) ** 2 * c, ("x", "c")),
     Case("pick of a row", "pick(w, t) * x", lambda x, w, t, **_: w[t] * x, ("x", "w")),
     Case("pick by a mask", "rowsum(where(iota(1) == t, square(x), 0.0))", lambda x, t, **_: x.gather(1, t) ** 2),
@@ -98,16 +107,35 @@ CASES = [
         "kl", "kl_div(log_softmax(x), softmax(y))",
         lambda x, y, **_: F.kl_div(x.log_softmax(1), y.softmax(1), reduction="none"), ("x", "y"),
     ),
-    Case("focal", "square(1.0 - exp(pick(log_softmax(x), t))) * pick(log_softmax(x), t)", lambda x, t, **_: _focal(x, t)),
-    Case("layer norm", "layer_norm(x, w, w, 1e-5) * y", lambda x, y, w, **_: F.layer_norm(x, x.shape[1:], w, w) * y, ("x", "y", "w"), has_literals=True),
-    Case("rms norm", "rms_norm(x, w, 1e-5) * y", lambda x, y, w, **_: x * (x.pow(2).mean(1, keepdim=True) + 1e-5).rsqrt() * w * y, ("x", "y", "w"), has_literals=True),
-    Case("cosine", "rowsum(x * y) / sqrt(rowsum(x * x) * rowsum(y * y))", lambda x, y, **_: F.cosine_similarity(x, y), ("x", "y")),
+    Case(
+        "focal", "square(1.0 - exp(pick(log_softmax(x), t))) * pick(log_softmax(x), t)",
+        lambda x, t, **_: _focal(x, t),
+    ),
+    Case(
+        "layer norm", "layer_norm(x, w, w, 1e-5) * y",
+        lambda x, y, w, **_: F.layer_norm(x, x.shape[1:], w, w) * y, ("x", "y", "w"), has_literals=True,
+    ),
+    Case(
+        "rms norm", "rms_norm(x, w, 1e-5) * y",
+        lambda x, y, w, **_: x * (x.pow(2).mean(1, keepdim=True) + 1e-5).rsqrt() * w * y, ("x", "y", "w"),
+        has_literals=True,
+    ),
+    Case(
+        "cosine", "rowsum(x * y) / sqrt(rowsum(x * x) * rowsum(y * y))",
+        lambda x, y, **_: F.cosine_similarity(x, y), ("x", "y"),
+    ),
     Case("jsd", "_jsd(x, y)", lambda x, y, **_: _jsd(x, y), ("x", "y"),
-         before=""),
+    ),
     Case("gelu", "gelu(x)", lambda x, **_: F.gelu(x), has_literals=True),
     Case("huber", "huber(x - y)", lambda x, y, **_: F.huber_loss(x, y, reduction="none"), ("x", "y")),
-    Case("bce", "binary_cross_entropy_with_logits(x, sigmoid(y))", lambda x, y, **_: F.binary_cross_entropy_with_logits(x, y.sigmoid(), reduction="none").mean(1), ("x", "y")),
-    Case("horner", "((x * w + y) * x + w) * x + y", lambda x, y, w, **_: ((x * w + y) * x + w) * x + y, ("x", "y", "w")),
+    Case(
+        "bce", "binary_cross_entropy_with_logits(x, sigmoid(y))",
+        lambda x, y, **_: F.binary_cross_entropy_with_logits(x, y.sigmoid(), reduction="none").mean(1), ("x", "y"),
+    ),
+    Case(
+        "horner", "((x * w + y) * x + w) * x + y",
+        lambda x, y, w, **_: ((x * w + y) * x + w) * x + y, ("x", "y", "w"),
+    ),
     Case("z-loss", "square(logsumexp(x)) * s", lambda x, s, **_: x.logsumexp(1) ** 2 * s, ("x", "s")),
     Case("soft targets", "-rowsum(y * log_softmax(x))", lambda x, y, **_: -(y * x.log_softmax(1)).sum(1), ("x", "y")),
 ]  # fmt: skip

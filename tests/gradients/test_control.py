@@ -15,7 +15,10 @@ from tilec.tile import interp, ir
 from tilec.tile.passes import PASSES
 from tilec.tile.walk import walk
 
-HEAD = "kernel k(X: tensor<f32>[M, V], C: tensor<f32>[M, 1], Out: tensor<f32>[M, {}], S: tensor<f32>[M, 1], n: i32, s: f32) {{\n"
+HEAD = (
+    "kernel k(X: tensor<f32>[M, V], C: tensor<f32>[M, 1], Out: tensor<f32>[M, {}], S: tensor<f32>[M, 1], n: i32, "
+    "s: f32) {{\n"
+)
 READ = "  let r = ctx.block.x * 4\n  let x = X[r :+ 4, :]\n  let c = C[r :+ 4, :]\n"
 
 
@@ -97,8 +100,8 @@ CASES = {
         _ragged, ("c",),
     ),
     "sums under a condition": case(
-        "  var a = c * 0.0\n  for i in range(0, V, 3) {\n    if i < n {\n      a += rowsum(X[r :+ 4, i :+ 3]) * s * c\n    }\n"
-        "  }\n  let z = a * c\n",
+        "  var a = c * 0.0\n  for i in range(0, V, 3) {\n    if i < n {\n      a += rowsum(X[r :+ 4, i :+ 3]) * s * c\n"
+        "    }\n  }\n  let z = a * c\n",
         lambda x, c, n, s: c * c * s * sum(
             x[:, start : start + 3].sum(1, keepdim=True) for start in range(0, min(n, x.shape[1]), 3)
         ), ("c", "s"),
@@ -163,12 +166,15 @@ def test_a_loop_that_only_adds_stays_a_loop():
 FAULTS = {
     "while": ("  var z = x\n  var i = 0\n  while i < n {\n    z = z * x\n    i += 1\n  }\n", "E0433", "while"),
     "break": (
-        "  var z = x\n  for i in range(0, 3) {\n    if i > n {\n      break\n    }\n    z = z * x\n  }\n", "E0433", "break",
+        "  var z = x\n  for i in range(0, 3) {\n    if i > n {\n      break\n    }\n    z = z * x\n  }\n", "E0433",
+        "break",
     ),
     "rounds": ("  var z = x\n  for i in range(0, n) {\n    z = z * x\n  }\n", "E0433", "build on each other"),
     "too many rounds": ("  var z = x\n  for i in range(0, 1000) {\n    z = sin(z) * x\n  }\n", "E0434", "1000 rounds"),
     "another read": ("  let z = square(X[r :+ 4, :])\n", "E0432", "another read of `X`, in line 5"),
-    "an earlier value": ("  var y = x\n  let z = square(y)\n  y = y + 1.0\n  let q = grad(z, y)\n", "E0432", "nothing that"),
+    "an earlier value": (
+        "  var y = x\n  let z = square(y)\n  y = y + 1.0\n  let q = grad(z, y)\n", "E0432", "nothing that",
+    ),
     "integers": ("  let z = f32(i32(x))\n", "E0432", "only integers"),
     "stopped": ("  let z = square(stop_grad(x))\n", "E0432", "stop_grad"),
     "memory": ("  Out[r :+ 4, :] = x * 2.0\n  let z = square(Out[r :+ 4, :])\n", "E0432", "was computed from `Out`"),

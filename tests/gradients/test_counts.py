@@ -35,7 +35,8 @@ PAIRS = {
     "cross-entropy": ("logsumexp(x) - pick(x, t)", P + "  let g = e * k - where(iota(1) == t, 1.0, 0.0)\n"),
     "cross-entropy with all options": (
         "logsumexp(x) - (1.0 - s) * pick(x, t) - s * rowmean(x) + s * square(logsumexp(x))",
-        P + "  let l = logsumexp(x)\n  let g = e * (k * (1.0 + 2.0 * s * l)) - where(iota(1) == t, 1.0 - s, 0.0) - s / f32(V)\n",
+        P + "  let l = logsumexp(x)\n  let k1 = k * (1.0 + 2.0 * s * l)\n"
+        "  let g = e * k1 - where(iota(1) == t, 1.0 - s, 0.0) - s / f32(V)\n",
     ),
     "softmax": ("softmax(x) * y", SOFTMAX + "  let g = p * (y - rowsum(p * y))\n"),
     "log softmax": ("log_softmax(x) * y", P + "  let g = y - e * (k * rowsum(y))\n"),

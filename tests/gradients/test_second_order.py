@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from tests.gradients.cases import CASES, FUNCTIONS
-from tests.gradients.harness import ROWS, build, draw, tensors_of
 from tests.gradients.double import in_double
+from tests.gradients.harness import ROWS, build, draw, tensors_of
 from tilec.tile import interp
 
 NAMES = [

@@ -46,8 +46,8 @@ def reference(logits, target, alpha, beta, inv_norm, ignore_index):
 
 
 def arguments(logits, target, dtype=DType.F32):
-    rows = len(target)
-    return {"Logits": logits.astype(STORAGE[dtype]), "Target": target.astype(np.int32), "Loss": np.zeros(rows, np.float32)}
+    loss = np.zeros(len(target), np.float32)
+    return {"Logits": logits.astype(STORAGE[dtype]), "Target": target.astype(np.int32), "Loss": loss}
 
 
 def scalars(alpha=0.0, beta=0.0, inv_norm=1.0, ignore_index=-100):
