@@ -78,9 +78,12 @@ class Apply:
 
     @property
     def nonnegative(self) -> bool:
-        return self.function != "mod" and all(argument.is_nonnegative for argument in self.arguments) or (
-            self.function == "mod" and self.arguments[0].is_nonnegative
-        ) or (self.function == "max" and any(argument.is_nonnegative for argument in self.arguments))
+        match self.function:
+            case "mod":
+                return self.arguments[0].is_nonnegative
+            case "max":
+                return any(argument.is_nonnegative for argument in self.arguments)
+        return all(argument.is_nonnegative for argument in self.arguments)
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.arguments))})"
@@ -314,7 +317,9 @@ class TileType:
         if not self.shape:
             return str(self.dtype)
         bounds = "; ".join(
-            f"axis {axis}: {bound}" for axis, axis_bounds in enumerate(self.active) for bound in sorted(axis_bounds, key=str)
+            f"axis {axis}: {bound}"
+            for axis, axis_bounds in enumerate(self.active)
+            for bound in sorted(axis_bounds, key=str)
         )
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]" + (f" {{{bounds}}}" if bounds else "")
 

@@ -21,8 +21,8 @@ _numbers = count(1)
 class Value:
     """Base of all instructions. `type` is None only for `Store`. `name` is the source's name for it, if any.
 
-    `number` is unique in the process; treat instances as immutable once built. `is_derived`: made by differentiation, so
-    that the laws of derived code apply to it.
+    `number` is unique in the process; treat instances as immutable once built. `is_derived`: made by differentiation,
+    so that the laws of derived code apply to it.
     """
 
     type: TileType
@@ -67,7 +67,8 @@ class Argument(Value):
 
 @dataclass(slots=True, eq=False)
 class Iota(Value):
-    """The lane's index along `axis`, a tile of extent 1 on every other axis. i32, or u32/f32 where its uses adapt it."""
+    """The lane's index along `axis`, a tile of extent 1 on every other axis. i32, or u32/f32 where its uses adapt
+    it."""
 
     axis: int
 
@@ -96,7 +97,8 @@ class Reduce(Value):
 
 @dataclass(slots=True, eq=False)
 class ActiveCount(Value):
-    """How many lanes of `operand` are active along `axes`, f32 or i32 by its type; shaped as the reduction over `axes`."""
+    """How many lanes of `operand` are active along `axes`, f32 or i32 by its type; shaped as the reduction over
+    `axes`."""
 
     operand: Value
     axes: tuple[int, ...]
@@ -117,7 +119,8 @@ class Pick(Value):
 
 @dataclass(slots=True, eq=False)
 class View(Value):
-    """The same elements with axes inserted or dropped. `axes[i]` is the operand's axis at result axis i, None a new one.
+    """The same elements with axes inserted or dropped. `axes[i]` is the operand's axis at result axis i, None a new
+    one.
 
     Operand axes that do not occur have extent 1.
     """
@@ -252,7 +255,8 @@ class For(Value):
 
 @dataclass(slots=True, eq=False)
 class While(Value):
-    """`condition` yields one scalar bool, computed from the carried arguments before each round; at most `bound` rounds."""
+    """`condition` yields one scalar bool, computed from the carried arguments before each round; at most `bound`
+    rounds."""
 
     carried: tuple[Argument, ...]
     initial: tuple[Value, ...]
@@ -262,8 +266,8 @@ class While(Value):
 
 
 Instruction: TypeAlias = (
-    "Const | Scalar | Dim | BlockIndex | Argument | Iota | Pointwise | Reduce | ActiveCount | Pick | View | Broadcast"
-    " | Pad | Update | Load | Store | Gradient | Stop | Result | If | For | While"
+    Const | Scalar | Dim | BlockIndex | Argument | Iota | Pointwise | Reduce | ActiveCount | Pick | View | Broadcast
+    | Pad | Update | Load | Store | Gradient | Stop | Result | If | For | While
 )
 
 
