@@ -25,7 +25,10 @@ Statements = tuple[ir.Statement, ...]
 
 
 def planned(
-    text: str, dtypes: Mapping[str, str] | None = None, dims: Mapping[str, int] | None = None, options: Options | None = None
+    text: str,
+    dtypes: Mapping[str, str] | None = None,
+    dims: Mapping[str, int] | None = None,
+    options: Options | None = None,
 ) -> tuple[tile.Kernel, Plan]:
     """The only kernel of the text, after the passes, and its plan."""
     program = parse_file(Source("planted.ph", text)).program
@@ -36,7 +39,9 @@ def planned(
     return kernel, make_plan(kernel, Facts(dims), options or Options())
 
 
-def execute(program: ir.Program, kernel: tile.Kernel, tensors: Mapping[str, np.ndarray], dims: Mapping[str, int]) -> None:
+def execute(
+    program: ir.Program, kernel: tile.Kernel, tensors: Mapping[str, np.ndarray], dims: Mapping[str, int]
+) -> None:
     """Runs the program on copies. Raises what the loop interpreter complains of."""
     words = {one.name: to_words(tensors[one.name], one.dtype) for one in kernel.tensors}
     words["scratch"] = interp.make_scratch(program, dims, {})
@@ -115,8 +120,8 @@ def without(body: Statements, dropped: ir.Statement, instead: Statements = ()) -
 
 
 def clamped(body: Statements, lengths: Mapping[str, int]) -> Statements:
-    """Every `if` around accesses of those buffers taken without asking, and the accesses clamped to their lengths: what a
-    generator would write that clamps a ragged row instead of predicating it."""
+    """Every `if` around accesses of those buffers taken without asking, and the accesses clamped to their lengths: what
+    a generator would write that clamps a ragged row instead of predicating it."""
     result: list[ir.Statement] = []
     for statement in body:
         match statement:

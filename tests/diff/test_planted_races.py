@@ -9,7 +9,15 @@ import pytest
 
 from tests.diff.harness import zeros_for
 from tests.diff.planting import (
-    barriers_of, clamped, execute, items_of, lowered, planned, rounds_of, with_body, without,
+    barriers_of,
+    clamped,
+    execute,
+    items_of,
+    lowered,
+    planned,
+    rounds_of,
+    with_body,
+    without,
 )  # fmt: skip
 from tilec.loop import ir
 from tilec.loop.interp import RaceError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tests.plan.harness import check, storage_dtype
 from tests.tile.build import Builder, dim
-
 from tilec.types import ONE, DType, Extent, Symbol, apply
 
 BLOCK = Symbol("ctx.block.x", "block")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tests.plan.harness import run_plan
 from tests.plan.test_lowering import Rows, grid, normal
 from tests.tile.build import Builder, dim
-
 from tilec.facts import Facts
 from tilec.options import Limits, Options
 from tilec.plan.make import make_plan
