@@ -24,7 +24,7 @@ from tilec.errors import CompileError, DeviceError
 from tilec.source import Source
 
 PAGES = [path for path in tracked_files() if path.suffix == ".md"]
-RUN = ["README.md", "docs/language.md"]
+RUN = ["README.md", "docs/language.md", "docs/gradients.md"]
 NAMED = ["docs/architecture.md", "docs/testing.md"]
 COMMANDS = {"check", "compile", "run", "devices", "explain"}
 

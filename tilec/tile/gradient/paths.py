@@ -27,8 +27,6 @@ def differentiable_operands(value: ir.Value) -> tuple[ir.Value, ...]:
             return (producer,)
         case ir.For():
             return sources(value)
-        case ir.Load(fill=fill):
-            return (fill,) if fill is not None and fill.type.dtype.is_float else ()
         case ir.Reduce() | ir.View() | ir.Broadcast() | ir.Pad() | ir.Update():
             return tuple(operand for operand in operands_of(value) if operand.type.dtype.is_float)
     return ()
