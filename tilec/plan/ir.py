@@ -239,10 +239,12 @@ class Dispatch:
 class Plan:
     """`shadows` maps a packed tensor that is stored where words are shared to the slot that stands for it meanwhile.
 
-    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument."""
+    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument;
+    `workgroup_words` is how much workgroup memory there is."""
 
     dispatches: list[Dispatch]
     slots: list[Slot]
     homes: dict[tile.Value, Slot]
     shadows: dict[str, Slot]
     guards: list[str]
+    workgroup_words: int = 4096

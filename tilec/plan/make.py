@@ -46,7 +46,8 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
         dispatches.append(Dispatch("pack", min(256, options.limits.invocations), tensor=tensor))
     partials = [slot for dispatch in dispatches if dispatch.kind == "split" for slot in dispatch.partials]
     slots = [*dict.fromkeys(planner.homes.values()), *shadows.values(), *partials]
-    return Plan(dispatches, slots, planner.homes, shadows, facts.guards)
+    words = options.limits.workgroup_bytes // 4 - 16
+    return Plan(dispatches, slots, planner.homes, shadows, facts.guards, words)
 
 
 def _dispatches(kernel: tile.Kernel, items: list[Item], is_grouped: bool) -> list[Dispatch]:

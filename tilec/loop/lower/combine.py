@@ -1,7 +1,7 @@
 """Combining the states of a job's lanes through workgroup memory, in a fixed order.
 
 Up to 16 lanes: each lane writes its part, all read all after one barrier. More: 16 parts become one first, by the first
-lanes, and all read those. A second set of arrays keeps the next writer from overtaking a slow reader.
+lanes, and all read those. States that do not fit workgroup memory together are combined one batch after the other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, multiply
-from tilec.loop.lower.frame import Frame, thread_number
+from tilec.loop.lower.frame import Frame, load_shared, store_shared, thread_number
 from tilec.loop.lower.states import State
 from tilec.plan.ir import Mapping
 from tilec.tile import ir as tile
@@ -49,55 +49,77 @@ def over_lanes(
     frame: Frame, states: list[State], components: Sequence[Sequence[ir.Expr]], mapping: Mapping
 ) -> list[list[ir.Expr]]:
     """One lane's components each, combined in every lane of the job."""
-    code, lanes = frame.code, mapping.lanes
-    if lanes == 1:
+    if mapping.lanes == 1:
         return [list(parts) for parts in components]
-    flat = [part for parts in components for part in parts]
-    last = [frame.shared_array(("b", n, p.dtype), f"parts_{n}", p.dtype, frame.threads) for n, p in _numbered(flat)]
-    if lanes <= _FOLD:
-        if frame.shared_is_read:
-            code.emit(ir.Barrier(False))
-        for array, part in zip(last, flat, strict=True):
-            code.emit(ir.SharedStore(array, thread_number(), part))
+    result: list[list[ir.Expr]] = []
+    batch: list[tuple[State, Sequence[ir.Expr]]] = []
+    for pair in zip(states, components, strict=True):
+        if batch and sum(len(parts) for _, parts in (*batch, pair)) > _components_at_once(frame):
+            result += _combine_batch(frame, batch, mapping)
+            batch = []
+        batch.append(pair)
+    return result + _combine_batch(frame, batch, mapping)
+
+
+def _components_at_once(frame: Frame) -> int:
+    """How many components workgroup memory holds for all threads, the folded parts included."""
+    return frame.workgroup_words // (frame.threads + frame.threads // _FOLD + 1)
+
+
+def _combine_batch(
+    frame: Frame, batch: list[tuple[State, Sequence[ir.Expr]]], mapping: Mapping
+) -> list[list[ir.Expr]]:
+    code, lanes = frame.code, mapping.lanes
+    parts = [part for _, parts in batch for part in parts]
+    if frame.shared_is_read:
         code.emit(ir.Barrier(False))
-        frame.shared_is_read = True
-        return _folded(frame, states, components, last, [_place(frame, mapping, const(n)) for n in range(lanes)])
-    groups = lanes // _FOLD
-    first = [frame.shared_array(("a", n, p.dtype), f"lanes_{n}", p.dtype, frame.threads) for n, p in _numbered(flat)]
-    for array, part in zip(first, flat, strict=True):
-        code.emit(ir.SharedStore(array, thread_number(), part))
+    arrays = _arrays(frame, "lanes", parts, frame.threads)
+    for array, part in zip(arrays, parts, strict=True):
+        store_shared(frame, array, thread_number(), part)
     code.emit(ir.Barrier(False))
+    if lanes <= _FOLD:
+        frame.shared_is_read = True
+        return _folded(frame, batch, arrays, [_place(frame, mapping, const(lane)) for lane in range(lanes)])
+    groups = lanes // _FOLD
+    group = add(multiply(frame.slot, const(groups)), frame.lane)
+    few = _arrays(frame, "groups", parts, frame.threads // _FOLD)
     with code.when(code.let("folds", compare("lt", frame.lane, const(groups)))):
         start = code.let("first", multiply(frame.lane, const(_FOLD)))
         places = [_place(frame, mapping, add(start, const(number))) for number in range(_FOLD)]
-        folded = _folded(frame, states, components, first, places)
-        for array, part in zip(last, [part for parts in folded for part in parts], strict=True):
-            code.emit(ir.SharedStore(array, _place(frame, mapping, frame.lane), part))
+        folded = [part for parts in _folded(frame, batch, arrays, places) for part in parts]
+        for array, part in zip(few, folded, strict=True):
+            store_shared(frame, array, group, part)
     code.emit(ir.Barrier(False))
-    frame.shared_is_read = True
-    return _folded(frame, states, components, last, [_place(frame, mapping, const(n)) for n in range(groups)])
+    frame.shared_is_read = False
+    first = multiply(frame.slot, const(groups))
+    return _folded(frame, batch, few, [add(first, const(number)) for number in range(groups)])
 
 
-def _numbered(parts: list[ir.Expr]) -> list[tuple[int, ir.Expr]]:
-    return list(enumerate(parts))
+def _arrays(frame: Frame, name: str, parts: list[ir.Expr], length: int) -> list[ir.SharedArray]:
+    return [
+        frame.shared_array((name, number, part.dtype), f"{name}_{number}", part.dtype, length)
+        for number, part in enumerate(parts)
+    ]
 
 
 def _folded(
-    frame: Frame,
-    states: list[State],
-    components: Sequence[Sequence[ir.Expr]],
-    arrays: list[ir.SharedArray],
-    places: list[ir.Expr],
+    frame: Frame, batch: list[tuple[State, Sequence[ir.Expr]]], arrays: list[ir.SharedArray], places: list[ir.Expr]
 ) -> list[list[ir.Expr]]:
     """The states combined from what `arrays` (one a component, all states in order) hold at `places`."""
     code = frame.code
     bound = [code.let("place", place) for place in places]
     result: list[list[ir.Expr]] = []
     number = 0
-    for state, parts in zip(states, components, strict=True):
+    for state, parts in batch:
         own = arrays[number : number + len(parts)]
         number += len(parts)
-        lanes = [[code.let("part", ir.SharedLoad(array, place)) for array in own] for place in bound]
+        lanes = [
+            [
+                code.let("part", load_shared(array, place, part.dtype))
+                for array, part in zip(own, parts, strict=True)
+            ]
+            for place in bound
+        ]
         result.append(state.fold(code, lanes))
     return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, const, divide, multiply, remainder, signed, unsigned
+from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder, signed, unsigned
 from tilec.loop.lower.code import ZERO, Code
 from tilec.plan.ir import Plan, Slot
 from tilec.tile import ir as tile
@@ -85,6 +85,7 @@ class Frame:
         self.valid: ir.Expr | None = None
         self.lane: ir.Expr = ZERO
         self.slot: ir.Expr = ZERO
+        self.workgroup_words = 4096
         self.shared: dict[object, ir.SharedArray] = {}
         self.shared_is_read = False
         self.used: dict[str, ir.Buffer] = {}
@@ -112,6 +113,8 @@ class Frame:
         self.block = (x, y, z)
 
     def shared_array(self, key: object, hint: str, dtype: DType, length: int) -> ir.SharedArray:
+        """Workgroup memory for values of `dtype`. Bools are kept as u32: not every driver gives an array of bools room."""
+        dtype = DType.U32 if dtype is DType.BOOL else dtype
         if key not in self.shared:
             self.shared[key] = ir.SharedArray(hint, dtype, length)
         return self.shared[key]
@@ -195,6 +198,17 @@ def _all_atoms(monomial: tuple[object, ...]) -> set[object]:
 def _is_host(atom: object) -> bool:
     """Whether the host can evaluate the atom (an `Apply`'s own atoms are looked at one by one)."""
     return isinstance(atom, Apply) or (isinstance(atom, Symbol) and atom.kind in ("dim", "scalar"))
+
+
+def store_shared(frame: Frame, array: ir.SharedArray, index: ir.Expr, value: ir.Expr) -> None:
+    if value.dtype is DType.BOOL:
+        value = ir.Select(value, const(1, DType.U32), const(0, DType.U32))
+    frame.code.emit(ir.SharedStore(array, index, value))
+
+
+def load_shared(array: ir.SharedArray, index: ir.Expr, dtype: DType) -> ir.Expr:
+    word = ir.SharedLoad(array, index)
+    return compare("ne", word, const(0, DType.U32)) if dtype is DType.BOOL else word
 
 
 def thread_number() -> ir.Expr:

@@ -10,7 +10,7 @@ from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, 
 from tilec.loop.lower.code import WORKGROUP, ZERO
 from tilec.loop.lower.combine import combined, over_lanes, settle_components
 from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
-from tilec.loop.lower.frame import Frame, thread_number
+from tilec.loop.lower.frame import Frame, store_shared, thread_number
 from tilec.loop.lower.memory import read_slot, write_slot
 from tilec.loop.lower.states import make_states
 from tilec.loop.lower.sweep import RoundLowering
@@ -212,8 +212,11 @@ class ItemLowering:
             return value
         array = self.frame.shared_array(("uniform", value.dtype), f"uniform_{value.dtype}", value.dtype, 1)
         with self.code.when(compare("eq", thread_number(), ZERO)):
-            self.code.emit(ir.SharedStore(array, const(0), value))
-        return self.code.let("uniform", ir.UniformLoad(array))
+            store_shared(self.frame, array, const(0), value)
+        shared = self.code.let("uniform", ir.UniformLoad(array))
+        if value.dtype is not DType.BOOL:
+            return shared
+        return self.code.let("test", compare("ne", shared, const(0, DType.U32)))
 
     def _if(self, item: IfItem) -> None:
         self._fence(item)
@@ -243,9 +246,10 @@ class ItemLowering:
 
     @contextmanager
     def _active(self, value: tile.Value) -> Iterator[tuple[ir.Expr, ...]]:
-        """A block for a register's value: only where the job and the value's lanes are active."""
+        """A block for a register's value: only where the job and the value's lanes are active. A scalar always is."""
         indices = self._narrow_indices(value)
-        alive = both([self.frame.valid, self.evaluator.active(value.type, indices)])
+        valid = self.frame.valid if value.type.rank else None
+        alive = both([valid, self.evaluator.active(value.type, indices)])
         with self.code.when(alive):
             yield indices
 
@@ -279,23 +283,24 @@ class ItemLowering:
             frame.registers[node.carried[number]] = local
         return registers
 
-    def _next(self, node: tile.For | tile.While, registers: dict[int, ir.Local], until: ir.Local | None = None) -> None:
-        """At the end of a round: the yielded values, all computed before any is assigned."""
+    def _next(self, node: tile.For | tile.While, registers: dict[int, ir.Local], until: int | None = None) -> None:
+        """At the end of a round: the yielded values, all computed before any is assigned. Number `until` ends the loop."""
         code = self.code
-        new: list[tuple[ir.Local, ir.Local]] = []
+        new: list[tuple[ir.Local, ir.Expr]] = []
         for number, local in registers.items():
             value = node.body.yields[number]
             if value is node.carried[number]:
                 continue
             argument = node.carried[number]
+            if number == until:
+                new.append((local, self.uniform(self.evaluator.scalar(value))))
+                continue
             held = code.declare("next", local)
             with self._active(argument) as indices:
                 code.assign(held, self.evaluator.at(value, aligned(value, indices)))
             new.append((local, held))
         for local, held in new:
             code.assign(local, held)
-        if until is not None:
-            code.assign(until, self.uniform(until))
 
     def _results(self, node: tile.For | tile.While, registers: dict[int, ir.Local]) -> None:
         for value in self.frame.plan.homes:
@@ -325,7 +330,7 @@ class ItemLowering:
             frame.registers[node.index] = index
             frame.loops[node.index.name] = index
             self.lower(item.body)
-            self._next(node, registers, until)
+            self._next(node, registers, node.until)
             if item.fences_rounds or self.phase is None:
                 code.emit(ir.Barrier(True))
         frame.registers = saved

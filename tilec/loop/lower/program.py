@@ -24,6 +24,7 @@ def lower(kernel: tile.Kernel, plan: Plan) -> ir.Program:
         frame = Frame(kernel, plan, bindings, dispatch.threads)
         frame.available = available
         frame.vectors = dispatch.vectors
+        frame.workgroup_words = plan.workgroup_words
         workgroups = _lower_dispatch(frame, dispatch)
         count = bindings.extent(workgroups, _U32)
         field = count.field if isinstance(count, ir.Uniform) else _literal_field(bindings, workgroups)
