@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -262,6 +262,14 @@ def apply(function: str, *arguments: Extent) -> Extent:
     if function in ("div", "ceildiv") and values[1] == 1:
         return arguments[0]
     return Extent.of(Apply(function, arguments))
+
+
+def element_count(extents: Iterable[Extent]) -> Extent:
+    """How many elements axes of these extents have together; a negative extent counts as 0."""
+    total = Extent.of(1)
+    for extent in extents:
+        total = total * (extent if extent.is_nonnegative else apply("max", extent, Extent.of(0)))
+    return total
 
 
 ONE = Extent.of(1)

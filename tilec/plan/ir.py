@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tilec.tile import ir as tile
-from tilec.types import ONE, DType, Extent
+from tilec.types import ONE, DType, Extent, element_count
 
 # A role says by what an axis is indexed: "k0", "k1", ... the kept axes of the phase, "s0", ... the swept axes of the
 # round, "." an axis of extent 1.
@@ -31,10 +31,7 @@ class Slot:
 
     @property
     def size(self) -> Extent:
-        size = Extent.of(1)
-        for extent in self.shape:
-            size = size * extent
-        return size
+        return element_count(self.shape)
 
 
 @dataclass(slots=True, eq=False)

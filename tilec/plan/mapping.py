@@ -14,7 +14,7 @@ from tilec.plan.ir import Dispatch, Mapping, Phase, Round
 from tilec.plan.packed import all_phases
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
-from tilec.types import Extent
+from tilec.types import Extent, element_count
 
 _ELEMENTS_A_LANE = 16
 _RESIDENT_GRANULES = 16
@@ -53,7 +53,7 @@ def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: F
         rounds = _wide_rounds(phase)
         lanes = 1
         for item in rounds:
-            lanes = max(lanes, _lanes_for(_product(item.swept), threads, facts))
+            lanes = max(lanes, _lanes_for(element_count(item.swept), threads, facts))
         jobs_fastest = _keeps_last_axis(rounds)
         if jobs_fastest:
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
@@ -94,7 +94,7 @@ def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: F
     for phase in phases:
         granules = max(1, _CPU_UNROLL // phase.granule)
         stride = lanes[phase] * phase.granule
-        widths = [_product(item.swept) for item in _wide_rounds(phase)]
+        widths = [element_count(item.swept) for item in _wide_rounds(phase)]
         is_short = any(facts.at_most(width, stride * granules - 1) for width in widths)
         phase.mapping = _mapping(phase, lanes[phase], dispatch.threads, _UNROLL if is_short else granules, facts)
 
@@ -103,7 +103,7 @@ def _cpu_lanes(phase: Phase, count: Extent, facts: Facts) -> int:
     rounds = _wide_rounds(phase)
     if not rounds:
         return 1
-    widths = [_product(item.swept) for item in rounds]
+    widths = [element_count(item.swept) for item in rounds]
     combines = any(sink.kind in ("reduce", "pick") for item in rounds for sink in item.wide)
     if combines and not facts.at_most(count, _CPU_JOBS_ENOUGH - 1):
         is_long = any(_is_over(width, facts) for width in widths)
@@ -139,8 +139,8 @@ def _wide_rounds(phase: Phase) -> list[Round]:
 
 def _count(kernel: tile.Kernel, dispatch: Dispatch, phase: Phase) -> Extent:
     """The jobs that are spread over threads together: those of all blocks, or of one that a workgroup runs."""
-    kept = _product(phase.kept)
-    return kept * _product(kernel.grid) if dispatch.kind == "jobs" else kept
+    kept = element_count(phase.kept)
+    return kept * element_count(kernel.grid) if dispatch.kind == "jobs" else kept
 
 
 def _keeps_last_axis(rounds: list[Round]) -> bool:
@@ -151,13 +151,6 @@ def _keeps_last_axis(rounds: list[Round]) -> bool:
             if roles:
                 return roles[-1].startswith("k")
     return False
-
-
-def _product(extents: tuple[Extent, ...]) -> Extent:
-    total = Extent.of(1)
-    for extent in extents:
-        total = total * extent
-    return total
 
 
 def _power_of_two_at_most(value: int) -> int:

@@ -8,7 +8,7 @@ from tilec.facts import Facts
 from tilec.ops.reduce import REDUCTIONS
 from tilec.plan.ir import Dispatch, Round, Slot
 from tilec.tile import ir as tile
-from tilec.types import DType, Extent, apply
+from tilec.types import DType, Extent, apply, element_count
 
 _ELEMENTS_A_PART = 1 << 13
 _MOST_PARTS = 512
@@ -49,10 +49,7 @@ def _swept(dispatch: Dispatch) -> Extent | None:
     item = dispatch.round
     if not item.wide or any(sink.kind == "pick" for sink in item.wide):
         return None
-    total = Extent.of(1)
-    for extent in item.swept:
-        total = total * extent
-    return total
+    return element_count(item.swept)
 
 
 def group_states(reductions: list[tile.Reduce]) -> list[list[tile.Reduce]]:

@@ -17,7 +17,7 @@ from tilec.loop.lower.sweep import RoundLowering
 from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Round, Slot, WhileItem
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
-from tilec.types import DType, Extent, apply
+from tilec.types import DType, Extent, apply, element_count
 
 
 class ItemLowering:
@@ -94,7 +94,7 @@ class ItemLowering:
         frame, code = self.frame, self.code
         with code.block() as body:
             self._lanes(phase)
-            count = _product(phase.kept)
+            count = element_count(phase.kept)
             at_once = phase.mapping.jobs
             extent = self.evaluator.extent(count)
             if count.constant is not None and count.constant <= at_once:
@@ -119,7 +119,7 @@ class ItemLowering:
         frame, code = self.frame, self.code
         grid = frame.kernel.grid
         blocks = grid[0] * grid[1] * grid[2]
-        kept = _product(phase.kept)
+        kept = element_count(phase.kept)
         at_once = phase.mapping.jobs
         self._lanes(phase)
         workgroup = signed(WORKGROUP)
@@ -154,7 +154,7 @@ class ItemLowering:
         phase, code, frame = dispatch.phase, self.code, self.frame
         lowering, item = self._only_round(dispatch)
         chunk = phase.mapping.lanes * phase.mapping.granule * phase.mapping.unroll
-        total = _product(item.swept)
+        total = element_count(item.swept)
         share = apply("ceildiv", apply("ceildiv", total, dispatch.parts), Extent.of(chunk)) * chunk
         part = signed(WORKGROUP)
         first = code.let("first", multiply(part, frame.bindings.extent(share)))
@@ -284,7 +284,7 @@ class ItemLowering:
         return registers
 
     def _next(self, node: tile.For | tile.While, registers: dict[int, ir.Local], until: int | None = None) -> None:
-        """At the end of a round: the yielded values, all computed before any is assigned. Number `until` ends the loop."""
+        """At the end of a round: the yielded values, all computed before any is assigned; number `until` ends the loop."""
         code = self.code
         new: list[tuple[ir.Local, ir.Expr]] = []
         for number, local in registers.items():
@@ -356,13 +356,6 @@ class ItemLowering:
         frame.shared_is_read = True
         code.emit(ir.While(tuple(prelude), test, tuple(body), node.bound))
         self._results(node, registers)
-
-
-def _product(extents: tuple[Extent, ...]) -> Extent:
-    total = Extent.of(1)
-    for extent in extents:
-        total = total * extent
-    return total
 
 
 def _ceildiv(extent: Extent, divisor: int) -> Extent:

@@ -10,7 +10,7 @@ from tilec.loop.lower.jobs import ItemLowering
 from tilec.loop.lower.memory import to_bits, unpacked
 from tilec.plan.ir import Dispatch, Plan
 from tilec.tile import ir as tile
-from tilec.types import DType, Extent, apply
+from tilec.types import DType, Extent, apply, element_count
 
 _U32 = DType.U32
 
@@ -70,9 +70,7 @@ def _copy(frame: Frame, dispatch: Dispatch) -> Extent:
     parameter = frame.kernel.tensor(dispatch.tensor)
     shadow = frame.plan.shadows[dispatch.tensor]
     code, elements = frame.code, parameter.dtype.elements_per_word
-    total = Extent.of(1)
-    for dim in parameter.dims:
-        total = total * dim
+    total = element_count(parameter.dims)
     count = frame.bindings.extent(total, _U32)
     word = code.let("word", add(multiply(WORKGROUP, const(dispatch.threads, _U32)), TID))
     first = code.let("first", multiply(word, const(elements, _U32)))

@@ -14,7 +14,7 @@ from tilec.loop.lower.sinks import SinkLowering
 from tilec.loop.lower.states import PickState, State, make_states
 from tilec.plan.ir import Mapping, Phase, Round, Sink
 from tilec.tile import ir as tile
-from tilec.types import DType, Extent, apply
+from tilec.types import DType, Extent, apply, element_count
 
 _ROUNDS_A_BLOCK = 16
 _MOST_LEVELS = 4
@@ -110,9 +110,7 @@ class RoundLowering:
     def _elements(
         self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], masks: dict[Sink, set[Condition]]
     ) -> None:
-        total = Extent.of(1)
-        for extent in item.swept:
-            total = total * extent
+        total = element_count(item.swept)
         if self.mapping.resident:
             self.sinks.emit(sinks, states, self.elements.resident(item), masks)
         else:
