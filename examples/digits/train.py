@@ -2,7 +2,8 @@
 
     python examples/digits/train.py [--device NAME] [--steps 200]
 
-NumPy does the two matrix products; the kernel turns the logits into the losses and, in place, into the gradient.
+NumPy does the two matrix products; a kernel derived from that of the loss turns the logits into the losses and, in
+place, into the gradient of their mean.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def load_data() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 def train(steps: int, device: str | int | None) -> float:
     """Gradient descent with momentum; prints the mean loss as it falls and gives the accuracy on unseen digits."""
     chosen = {} if device is None else {"device": device}
-    step = tilec.compile(SOURCE).loss_and_gradient
+    step = tilec.compile(SOURCE).classifier_loss.grad(wrt="Logits", in_place=True, upstream="scalar")
     pixels, classes, unseen, unseen_classes = load_data()
     weights = np.zeros((pixels.shape[1], CLASSES), np.float32)
     velocity = np.zeros_like(weights)
     for number in range(steps + 1):
-        result = step(Logits=pixels @ weights, Target=classes, scale=1.0 / len(pixels), **chosen)
+        result = step(Logits=pixels @ weights, Target=classes, DLoss=1.0 / len(pixels), **chosen)
         if number % 20 == 0:
             print(f"step {number:4d}  loss {result.Loss.mean():.4f}")
         velocity = 0.9 * velocity - 0.5 * (pixels.T @ result.Logits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -172,9 +174,9 @@ def test_label_smoothing(dtype: str, execution: str):
 @each_execution
 def test_digits_kernel(execution: str):
     logits, target = normal((37, 10), scale=3.0), np.arange(37).astype(np.int32)[:, None] % 10
-    result = tilec.compile(EXAMPLES / "digits" / "digits.ph").loss_and_gradient(
-        Logits=logits, Target=target, scale=1 / 32, device=execution
-    )
+    kernel = tilec.compile(EXAMPLES / "digits" / "digits.ph").classifier_loss
+    step = kernel.grad(wrt="Logits", in_place=True, upstream="scalar")
+    result = step(Logits=logits, Target=target, DLoss=1 / 32, device=execution)
     x = exact(logits)
     assert_within(result.Loss, losses.cross_entropy(x, target), loss_bounds.cross_entropy(x, target))
     gradient = (softmax.softmax(x) - (np.arange(10) == target)) / 32
@@ -216,6 +218,70 @@ def test_digits_are_learned(execution: str):
     assert len(falling) == 11
     assert all(later < earlier for earlier, later in pairwise(falling))
     assert float(lines[-1].split()[4]) >= 0.95
+
+
+@cache
+def charlm(name: str) -> Any:
+    """A module of the character model, whose folder is no package."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / "charlm" / f"{name}.py")
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@each_execution
+def test_charlm_steps(execution: str):
+    """"charlm.ph": three steps as torch takes them in float64, whose autograd knows nothing of derived kernels."""
+    device = None if execution == "numpy" else tilec.device(execution)
+    classes, context, width, rows = 7, 3, 20, 33
+    model = charlm("model").Model(classes, context, width, device)
+    names = ("w1", "b1", "w2", "b2")
+    truth = [torch.from_numpy(exact(model._matrix(name))).requires_grad_() for name in names]
+    optimizer = torch.optim.AdamW(truth, lr=0.01, betas=(0.9, 0.99), weight_decay=0.1)
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        contexts = rng.integers(0, classes, (rows, context)).astype(np.int32)
+        targets = rng.integers(0, classes, rows).astype(np.int32)
+        before = model.loss(contexts, targets)
+        loss = model.train(contexts, targets, 0.01)
+        w1, b1, w2, b2 = truth
+        one_hot = functional.one_hot(torch.from_numpy(contexts).long(), classes).reshape(rows, -1).double()
+        hidden = functional.silu(one_hot @ w1 + b1)
+        expected = functional.cross_entropy(hidden @ w2 + b2, torch.from_numpy(targets).long())
+        assert loss == before
+        assert abs(loss - expected.item()) < 1e-5
+        optimizer.zero_grad()
+        expected.backward()
+        optimizer.step()
+    for name, own in zip(names, truth, strict=True):
+        # Steps of 0.01 times a quotient that is right to 4 digits, of moments of gradients that are not near 0
+        np.testing.assert_allclose(model._matrix(name), own.detach().numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [("--steps", "40"), ("--steps", "3", "--device", "numpy")], ids=str)
+def test_charlm_learns(options: tuple[str, ...], tmp_path: Path):
+    curve = tmp_path / "loss.svg"
+    ran = run_script(str(EXAMPLES / "charlm" / "train.py"), *options, "--curve", str(curve))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    last = ran.stdout.rstrip().splitlines()[-1].split()
+    guess, reached = float(last[5].rstrip(",")), float(last[11])
+    text = (EXAMPLES / "charlm" / "text.txt").read_text(encoding="utf-8")
+    assert guess == round(float(np.log(len(set(text)))), 3)
+    assert reached < (guess - 0.9 if "40" in options else guess)
+    assert ran.stdout.count("step ") >= 3
+    sample = ran.stdout.partition("\n2 April. ")[2].partition("\n\nloss of")[0]
+    assert len(sample) == 400
+    assert set(sample) <= set(text)
+    picture = ElementTree.parse(curve).getroot()
+    (line,) = picture.iter("{http://www.w3.org/2000/svg}polyline")
+    assert len(line.get("points").split()) == int(options[1])
+
+
+def test_charlm_text_is_what_its_script_writes():
+    text = (EXAMPLES / "charlm" / "text.txt").read_text(encoding="utf-8")
+    assert text == charlm("make_text").text()
+    assert 30_000 < len(text) < 60_000
 
 
 def test_every_example_is_tested():
