@@ -95,6 +95,11 @@ def test_reductions(row):
         assert (none == row.identity[dtype]).all()
         empty = reduce(row.name, np.ones((2, 0), NUMPY_DTYPES[dtype]), np.ones((2, 0), np.bool_), (1,))
         assert (empty == row.identity[dtype]).all()
+        values = np.arange(4).astype(NUMPY_DTYPES[dtype])[None, :, None]
+        mask = np.array([[1, 1, 1, 1], [1, 1, 0, 0]], np.bool_)[:, :, None]
+        broad = reduce(row.name, values, mask, (1,))
+        whole = reduce(row.name, np.broadcast_to(values, mask.shape), mask, (1,))
+        np.testing.assert_array_equal(broad, whole, "a mask may be broader than the values")
     assert {signature.operands[0] for signature in signatures(row)} == set(row.identity)
 
 

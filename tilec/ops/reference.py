@@ -226,12 +226,12 @@ def _best(extreme: Callable[[Array, Array, Axes], Array]) -> Callable[[Array, Ar
     def reduce(x: Array, active: Array, axes: Axes) -> Array:
         best = extreme(x, active, axes)
         hit = (x == best) | (np.isnan(x) & np.isnan(best)) if x.dtype == np.float32 else x == best
-        hit = hit & active
-        kept_shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(x.shape))
+        hit = hit & active  # the mask may be the broader of the two
+        kept_shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(hit.shape))
         if not hit.size:
             return np.zeros(kept_shape, np.int32)
-        last = np.moveaxis(hit, axes, range(x.ndim - len(axes), x.ndim))
-        flat = last.reshape(*last.shape[: x.ndim - len(axes)], -1)
+        last = np.moveaxis(hit, axes, range(hit.ndim - len(axes), hit.ndim))
+        flat = last.reshape(*last.shape[: hit.ndim - len(axes)], -1)
         return flat.argmax(axis=-1).astype(np.int32).reshape(kept_shape)
 
     return reduce
