@@ -27,6 +27,13 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
         ("iota(1, V) + 0.0 * x", np.broadcast_to(np.arange(4), (3, 4))),
         ("f32(sum(iota(0, 5))) + 0.0 * x", np.full((3, 4), 10)),
         ("pad(iota(1), 7) * x", np.arange(4) * X),
+        ("f32(sum(iota(0, 8) + iota(1, 16))) + 0.0 * x", np.full((3, 4), 16 * 28 + 8 * 120)),
+        ("f32(sum(u32(iota(2, 16) + iota(0, 8) * 3))) + 0.0 * x", np.full((3, 4), 8 * 120 + 48 * 28)),
+        ("rowsum(where(iota(1) == 2, f32(iota(1, V)) * 0.25, 0.0)) + 0.0 * x", np.full((3, 4), 0.5)),
+        ("where(iota(1) == rowsum(where(iota(1) == 2, iota(1, V), 0)), x, 0.0)", X * (np.arange(4) == 2)),
+        ("where(iota(0, M) < sum(iota(0, 3)) - 2, x, 0.0)", X * (np.arange(3)[:, None] < 1)),
+        ("where(iota(1) == sum(iota(0, 3)), x, 0.0)", X * (np.arange(4) == 3)),
+        ("where(rowmax(iota(0, V)[new, :]) == iota(1), x, 0.0)", X * (np.arange(4) == 3)),
     ],
 )
 def test_iota_takes_its_shape_from_its_uses(expression: str, expected: np.ndarray):

@@ -245,6 +245,7 @@ def infer_tile_subscript(builder: Builder, node: core.TileSubscript) -> Item:
             return builder.poison(node.span)
     given = sum(part.kind == "span" for part in node.parts)
     if item.pending is not None:
+        builder.iotas.consumed |= item.pending.iotas
         return Item(node.span, pending=Pending(frozenset(), (), item.dtype))
     if given != len(item.shape):
         axes = f"{len(item.shape)} axis" if len(item.shape) == 1 else f"{len(item.shape)} axes"

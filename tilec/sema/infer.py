@@ -137,11 +137,13 @@ def _run(
         own = Faults(faults.reporter, is_silent=True) if trial else faults
         return Builder(signature, tensors, constants, own, solutions, trial, attributes.bound, keys)
 
-    for _ in range(TRIALS):
+    for trial in range(TRIALS):
         if all(solution.is_solved for solution in solutions.solutions.values()):
             break
         solutions.is_changed = False
         run_block(builder(True), body)
+        if not solutions.is_changed:
+            solutions.settle(only_first=trial < TRIALS - 2)
         if not solutions.is_changed:
             break
     final = builder(False)

@@ -165,13 +165,17 @@ class Iotas:
 
     solutions: dict[core.Node, Solution] = field(default_factory=dict)
     is_changed: bool = False
+    groups: dict[core.Node, frozenset[core.Node]] = field(default_factory=dict)
+    """Of an iota, those that met each other and it before anything told their rank."""
+    consumed: set[core.Node] = field(default_factory=set)
+    """Those that went into a reduction or a view: nothing later can tell their rank."""
 
     def meet(self, iotas: frozenset[core.Node], known: Sequence[Shape], span: Span) -> Shape | None:
         """Solves what a meeting of iotas with tiles of known shapes tells; the joint shape once all are solved."""
-        shape: Shape = ()
-        for other in known:
-            shape = join([shape, other]) or max(shape, other, key=len)
         solutions = [self.solutions[iota] for iota in iotas]
+        shape: Shape = ()
+        for other in [*known, *(solution.shape for solution in solutions if solution.is_solved)]:
+            shape = join([shape, other]) or max(shape, other, key=len)
         open_axes = [solution.axis for solution in solutions if solution.rank is None]
         if open_axes and len(shape) > max(open_axes):
             for solution in solutions:
@@ -186,5 +190,30 @@ class Iotas:
                 solution.extent, solution.span = shape[-position], span
                 self.is_changed = True
         if not all(solution.is_solved for solution in solutions):
+            self._group(iotas)
             return None
         return join([shape, *(solution.shape for solution in solutions)])
+
+    def _group(self, iotas: frozenset[core.Node]) -> None:
+        joint = iotas.union(*(self.groups.get(iota, iotas) for iota in iotas))
+        for iota in joint:
+            self.groups[iota] = joint
+
+    def settle(self, *, only_first: bool) -> None:
+        """Where no use tells a rank, iotas that met only each other have the last of their axes as the last one.
+
+        Only groups of which a length is known; `only_first` settles one, for it may tell the others theirs.
+        """
+        order = {iota: place for place, iota in enumerate(self.solutions)}
+        groups = {self.groups.get(iota, frozenset({iota})) for iota in self.solutions}
+        for group in sorted(groups, key=lambda group: (not group & self.consumed, min(map(order.__getitem__, group)))):
+            solutions = [self.solutions[iota] for iota in group]
+            unranked = [solution for solution in solutions if solution.rank is None]
+            if not unranked or all(solution.extent is None for solution in solutions):
+                continue
+            rank = max(solution.rank or solution.axis + 1 for solution in solutions)
+            for solution in unranked:
+                solution.rank = max(rank, solution.axis + 1)
+            self.is_changed = True
+            if only_first:
+                return

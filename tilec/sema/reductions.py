@@ -19,6 +19,7 @@ from tilec.types import DType
 def infer_reduction(builder: Builder, node: core.Builtin, operand: Item) -> Item:
     name, span = node.function, node.span
     if operand.pending is not None:
+        builder.iotas.consumed |= operand.pending.iotas
         return Item(span, pending=Pending(frozenset(), (), DType.F32))
     if not operand.shape and name not in WHOLE_REDUCTIONS:
         least = "two axes" if name in COLUMN_REDUCTIONS else "a tile of at least one axis"
