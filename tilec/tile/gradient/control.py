@@ -7,9 +7,11 @@ unless it only adds to sums (see `accumulation`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
+from tilec.diag.row import Row
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
 from tilec.tile.gradient.accumulation import is_accumulation
@@ -82,7 +84,7 @@ def name_of(value: ir.Value) -> str:
     return value.name or value.span.text
 
 
-def _fault(control: ir.Value, gradient: ir.Gradient) -> tuple[object, dict[str, object]] | None:
+def _fault(control: ir.Value, gradient: ir.Gradient) -> tuple[Row, dict[str, Any]] | None:
     line = control.span.source.line_column(control.span.start)[0]
     blocked = catalog.GRADIENT_BLOCKED
     match control:
@@ -100,7 +102,7 @@ def _fault(control: ir.Value, gradient: ir.Gradient) -> tuple[object, dict[str, 
     return None
 
 
-def _fault_of_loop(loop: ir.For, line: int) -> tuple[object, dict[str, object]] | None:
+def _fault_of_loop(loop: ir.For, line: int) -> tuple[Row, dict[str, Any]] | None:
     rounds = _rounds(loop)
     if rounds is None:
         reason = (

@@ -258,7 +258,9 @@ def _product(ledger: Ledger, term: Term) -> Signed:
     if wide or not below["full"]:
         result = _quotient(ledger, None, wide, below["full"])
         return negative, _times(ledger, result, row)
-    return negative, _quotient(ledger, row, [], below["full"])
+    result = _quotient(ledger, row, [], below["full"])
+    assert result is not None
+    return negative, result
 
 
 def _by_width(values: list[ir.Value]) -> list[ir.Value]:
@@ -266,10 +268,11 @@ def _by_width(values: list[ir.Value]) -> list[ir.Value]:
 
 
 def _times(ledger: Ledger, left: ir.Value | None, right: ir.Value | None) -> ir.Value:
-    assert left is not None or right is not None
-    if left is None or right is None:
-        return left or right
-    return ledger.make("mul", left, right)
+    if left is not None and right is not None:
+        return ledger.make("mul", left, right)
+    result = right if left is None else left
+    assert result is not None
+    return result
 
 
 def _quotient(
@@ -295,7 +298,7 @@ def _all(ledger: Ledger, values: Sequence[ir.Value]) -> ir.Value:
 
 def _with_quotients(ledger: Ledger, term: Term) -> Term:
     """The term with quotients that the kernel has already, such as a softmax, put back together."""
-    for product, number in ledger.products:
+    for product, number in ledger.products_in(term):
         while any(power < 0 for _, power in product.powers) and contains(term.powers, product.powers):
             term = _put_together(term, product, number)
     return term
@@ -304,7 +307,7 @@ def _with_quotients(ledger: Ledger, term: Term) -> Term:
 def _recomposed(ledger: Ledger, term: Term) -> Term:
     """The term with products that the kernel computes anyway put back together."""
     axes = ledger.axes(term)
-    for product, number in sorted(ledger.products, key=lambda known: (-len(known[0].powers), known[1])):
+    for product, number in ledger.products_in(term):
         while contains(term.powers, product.powers) and _is_worth_it(ledger, product.powers, axes):
             term = _put_together(term, product, number)
     return term

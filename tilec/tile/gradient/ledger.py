@@ -33,8 +33,7 @@ class Ledger:
         self._own: set[int] = set()
         self.masked: set[int] = set()
         """Classes that are exactly 0 where nothing comes through a mask, also where their other factors are NaN."""
-        self.products: list[tuple[Term, int]] = []
-        """Products of two and more factors that the kernel holds already, with their classes."""
+        self._products: dict[int, list[tuple[Term, int]]] = {}
         self.moving: set[int] = set()
         """Classes that depend on what is differentiated by: what does not is multiplied first."""
         self.softmaxes: dict[Hashable, ir.Value] = {}
@@ -163,7 +162,7 @@ class Ledger:
             if term is None or term.degree > _LARGEST_DEGREE:
                 term = Term(powers=((number, 1),))
             elif term.degree > 1 and term.coefficient != 0.0 and self._values[number].number in self._placed:
-                self.products.append((term, number))
+                self._products.setdefault(term.powers[-1][0], []).append((term, number))
             self._terms[number] = term
         return self._terms[number]
 
@@ -186,6 +185,13 @@ class Ledger:
                     inverse = Term(1.0 / divisor.coefficient, invert_powers(divisor.powers))
                     return self._product(self.term(left), inverse)
         return None
+
+    def products_in(self, *terms: Term) -> list[tuple[Term, int]]:
+        """Products of two and more factors that the kernel holds already, with their classes: those that may be in the
+        product of the terms, those of many factors first."""
+        factors = {factor for term in terms for factor, _ in term.powers}
+        found = [known for factor in factors for known in self._products.get(factor, ())]
+        return sorted(found, key=lambda known: (-len(known[0].powers), known[1]))
 
     @staticmethod
     def _product(left: Term, right: Term) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tilec.errors import InternalError
 from tilec.ops import POINTWISE
@@ -154,6 +155,7 @@ def _rest(reverse: Reverse, value: ir.Reduce, terms: Sum) -> None:
     """log(sum(exp(a - max(a)))): adjoint * exp((a - max(a)) - rest), less what the maximum would get."""
     ledger, a = reverse.ledger, value.operand
     largest = ledger.add(make_reduce("max", a, value.axes, ledger.span, keeps_axes=value.keeps_axes))
+    assert isinstance(largest, ir.Reduce)
     shifted = ledger.make("sub", a, _shape_of_result(reverse, largest))
     exponential = ledger.make("exp", ledger.make("sub", shifted, _shape_of_result(reverse, value)))
     reverse.give(a, reverse.times(terms, (ledger.term(exponential),)))
@@ -257,7 +259,7 @@ _REDUCTIONS: dict[str, Callable[[Reverse, ir.Reduce, Sum], None]] = {
     "rest": _rest,
     "prod": _product,
 }
-_OTHERS: dict[type, Callable[[Reverse, ir.Value, Sum], None]] = {
+_OTHERS: dict[type, Callable[[Reverse, Any, Sum], None]] = {
     ir.Pick: _pick,
     ir.View: _view,
     ir.Broadcast: _broadcast,

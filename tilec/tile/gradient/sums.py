@@ -55,7 +55,7 @@ def sum_over(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, *, keeps_a
 
 def _absorbed(ledger: Ledger, outer: Term, inner: Term) -> tuple[Term, Term]:
     """Narrow divisors that make a quotient that the kernel has already (a softmax) stay in the sum with it."""
-    for product, _ in ledger.products:
+    for product, _ in ledger.products_in(outer, inner):
         wide = tuple((factor, power) for factor, power in product.powers if contains(inner.powers, ((factor, power),)))
         narrow = tuple((factor, power) for factor, power in product.powers if (factor, power) not in wide)
         if wide and narrow and all(power < 0 for _, power in narrow) and contains(outer.powers, narrow):
