@@ -12,7 +12,7 @@ def loss_curve(
     title: str, losses: Sequence[tuple[int, float]], unseen: Sequence[tuple[int, float]], guess: float
 ) -> str:
     """(step, loss) points on the training text as a line, on unseen text as dots; `guess` is a dashed line."""
-    last = max(1, losses[-1][0])
+    last = max(step for step, _ in [*losses, *unseen, (1, 0.0)])
     highest = max(guess, *(loss for _, loss in [*losses, *unseen])) * 1.05
 
     def place(step: float, loss: float) -> tuple[float, float]:
@@ -25,6 +25,7 @@ def loss_curve(
         _text(WIDTH / 2, TOP - 16, title, 15, "middle"),
         _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "step", 12, "middle"),
         _text(14, TOP - 16, "nats", 12, "start"),
+        _text(WIDTH - RIGHT, HEIGHT - 10, "line: training text, dots: unseen text", 12, "end"),
     ]
     for loss in range(int(highest) + 1):
         left, height = place(0, loss)
@@ -37,13 +38,12 @@ def loss_curve(
         parts.append(_text(across, bottom + 20, str(step), 12, "middle"))
     left, height = place(0, guess)
     parts.append(_line(left, height, WIDTH - RIGHT, height, "#c33", "6 4"))
-    parts.append(_text(WIDTH - RIGHT, height - 6, f"uniform guess {guess:.2f}", 12, "end"))
+    parts.append(_text(WIDTH - RIGHT, height + 16, f"uniform guess {guess:.2f}", 12, "end"))
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*one) for one in losses))
     parts.append(f'<polyline points="{points}" fill="none" stroke="#268" stroke-width="1.5"/>')
     for one in unseen:
         x, y = place(*one)
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#e80"/>')
-    parts.append(_text(WIDTH - RIGHT, TOP + 2, "line: training text, dots: unseen text", 12, "end"))
     return "\n".join([*parts, "</svg>", ""])
 
 

@@ -50,6 +50,11 @@ def _windows(X: torch.Tensor) -> torch.Tensor:
     return torch.sin(padded).sum(1) + padded.square().sum(1)
 
 
+def _differing(X: torch.Tensor) -> torch.Tensor:
+    inside = torch.sin(X) + 2 * X.square() + torch.sin(X) * X
+    return inside.sum(1) + 4.0 * (128 - X.shape[1])
+
+
 def _rolled(X: torch.Tensor) -> torch.Tensor:
     return torch.stack([X[:, 4 * i : 4 * i + 4].square().sum(1) * (i + 1) for i in range(3)], dim=1)
 
@@ -221,6 +226,18 @@ kernel k(X: tensor<f32>[M, V], Loss: tensor<f32>[M]) {
   Loss[r :+ 8, new] = rowsum(sin(x)) + rowsum(square(x))
 }""",
         _windows, ({"X": (13, 5)}, {"X": (8, 100)}), in_place=False,
+    ),
+    Case(
+        "reads_that_differ_outside",
+        """
+kernel k(X: tensor<f32>[M, V], Loss: tensor<f32>[M]) {
+  let r = ctx.block.x * 8
+  let x = X[r :+ 8, 0 :+ 128] else 0.0
+  let y = X[r :+ 8, 0 :+ 128]
+  let z = X[r :+ 8, 0 :+ 128] else 2.0
+  Loss[r :+ 8, new] = rowsum(sin(x)) + rowsum(square(y)) + rowsum(sin(y) * x) + rowsum(square(z))
+}""",
+        _differing, ({"X": (13, 5)}, {"X": (8, 128)}), in_place=False,
     ),
     Case(
         # Rows behind the last one are active: what they give is not stored, and must not count.

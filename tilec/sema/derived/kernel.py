@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.sema.access import given_dims
-from tilec.sema.derived.places import are_apart, axes_of, covers, shared_axis, span_type
+from tilec.sema.derived.places import Axis, are_apart, axes_of, covers, shared_axis, span_type
 from tilec.sema.derived.straighten import Guarded, stores_to, straighten
 from tilec.sema.program import Derivation, KernelSignature
 from tilec.source import Span
@@ -35,11 +35,15 @@ def derive_kernel(
 
 
 @dataclass(slots=True, eq=False)
-class _Read:
-    """A load of a tensor, outside of branches and loops, and the values that it stands for: loads of the same span."""
+class _Place:
+    """A span of a tensor with the loads of it, all outside of branches and loops: they differ in what lies outside."""
 
-    load: ir.Load
-    axes: tuple[tuple[Extent, Extent | None], ...]
+    axes: tuple[Axis, ...]
+    loads: list[ir.Load]
+
+    @property
+    def first(self) -> ir.Load:
+        return self.loads[0]
 
 
 class _Deriver:
@@ -226,51 +230,57 @@ class _Deriver:
         """The stores of the gradient with respect to one tensor; the gradients themselves go into the body."""
         region = ir.Region(self.body)
         target = self.derivation.outputs.get(name, name)
-        found: list[tuple[_Read, ir.Value]] = []
-        for read in self._reads(name):
-            dependence = Dependence(region, read.load)
-            parts = [total for total in weighted if total in dependence]
+        found: list[tuple[_Place, ir.Value]] = []
+        for place in self._places(name):
             gradient: ir.Value | None = None
-            for total in parts:
-                part = ir.Gradient(read.load.type, total.span, total, read.load)
-                self.body.append(part)
-                gradient = part if gradient is None else self._pointwise("add", gradient, part, span=total.span)
+            for load in place.loads:
+                dependence = Dependence(region, load)
+                for total in weighted:
+                    if total not in dependence:
+                        continue
+                    part = ir.Gradient(load.type, total.span, total, load)
+                    self.body.append(part)
+                    gradient = part if gradient is None else self._pointwise("add", gradient, part, span=total.span)
             if gradient is not None:
                 gradient.name = target
-                found.append((read, gradient))
+                found.append((place, gradient))
         if not found:
             reason = f"`{self.derivation.loss}` does not depend on `{name}` by what has a derivative"
             self._error(self.kernel.tensor(name).span, reason)
             return []
-        self._check_places(name, [read for read, _ in found])
+        self._check_places(name, [place for place, _ in found])
         tensor = self.kernel.tensor(name)
         return [
-            ir.Store(span_type(tensor, read.load.indices), read.load.span, target, read.load.indices, gradient)
-            for read, gradient in found
+            ir.Store(span_type(tensor, place.first.indices), place.first.span, target, place.first.indices, gradient)
+            for place, gradient in found
         ]
 
-    def _reads(self, name: str) -> list[_Read]:
-        loads = [value for value in self.body if isinstance(value, ir.Load) and value.tensor == name]
-        return [_Read(load, axes_of(load.indices)) for load in loads]
+    def _places(self, name: str) -> list[_Place]:
+        found: dict[tuple[Axis, ...], _Place] = {}
+        for value in self.body:
+            if isinstance(value, ir.Load) and value.tensor == name:
+                axes = axes_of(value.indices)
+                found.setdefault(axes, _Place(axes, [])).loads.append(value)
+        return list(found.values())
 
-    def _check_places(self, name: str, reads: list[_Read]) -> None:
-        """The gradient of every element comes from one read of one block."""
-        for position, read in enumerate(reads):
-            for other in reads[:position]:
-                if not are_apart(read.axes, other.axes):
-                    line = other.load.span.source.line_column(other.load.span.start)[0]
+    def _check_places(self, name: str, places: list[_Place]) -> None:
+        """The gradient of every element comes from one place of one block."""
+        for position, place in enumerate(places):
+            for other in places[:position]:
+                if not are_apart(place.axes, other.axes):
+                    line = other.first.span.source.line_column(other.first.span.start)[0]
                     reason = f"this reads elements of `{name}` that line {line} may read too, and their gradients "
-                    self._error(read.load.span, reason + "would have to be added: read them once")
+                    self._error(place.first.span, reason + "would have to be added: read them once")
                     return
-        spans = [read.axes for read in reads]
+        spans = [place.axes for place in places]
         axis = shared_axis(self.kernel, name, spans)
         if axis is not None and name not in self._disjoint():
             reason = f"blocks along `ctx.block.{'xyz'[axis]}` may read the same elements of `{name}`, and the "
-            self._error(reads[0].load.span, reason + "gradients of all of them would have to be added")
+            self._error(places[0].first.span, reason + "gradients of all of them would have to be added")
             return
         if self.derivation.in_place and not covers(self.kernel, name, spans):
             reason = f"it is not proved that all of `{name}` is read, and what is not would keep its values in place "
-            self._error(reads[0].load.span, reason + "of a gradient of 0: derive it out of place")
+            self._error(places[0].first.span, reason + "of a gradient of 0: derive it out of place")
 
     def _disjoint(self) -> set[str]:
         from tilec.sema.attributes import read_attributes
