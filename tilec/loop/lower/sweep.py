@@ -82,8 +82,31 @@ class RoundLowering:
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
                 self._hoist(rest, masks, common)
-                self._elements(item, rest, states, {sink: masks[sink] - common for sink in rest})
+                self._by_row(item, rest, states, {sink: masks[sink] - common for sink in rest})
         return ordered
+
+    def _by_row(
+        self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], masks: dict[Sink, set[Condition]]
+    ) -> None:
+        """The elements, in two loops where a condition of the row decides what is read."""
+        found = None
+        for sink in sinks:
+            index = {**self.frame.index, **{f"s{n}": ir.Local("s", DType.I32) for n in range(len(item.swept))}}
+            own = aligned(sink.operand, tuple(index[role] for role in sink.roles))
+            found = found or self.evaluator.row_condition(sink.operand, own)
+        if found is None:
+            self._elements(item, sinks, states, masks)
+            return
+        condition, indices = found
+        test = self.evaluator.at(condition, indices)
+        branches: list[tuple[ir.Statement, ...]] = []
+        for is_true in (True, False):
+            self.frame.assumed[condition] = is_true
+            with self.code.block() as body:
+                self._elements(item, sinks, states, masks)
+            branches.append(tuple(body))
+        del self.frame.assumed[condition]
+        self.code.emit(ir.If(test, branches[0], branches[1]))
 
     def _hoist(self, sinks: list[Sink], masks: dict[Sink, set[Condition]], common: set[Condition]) -> None:
         """Computes before the loops what does not change in them."""
@@ -103,7 +126,7 @@ class RoundLowering:
                     continue
                 seen.add(value)
                 if any(isinstance(i, ir.Local) and i.number in swept for i in own):
-                    stack.extend(self.evaluator.children(value, own))
+                    stack.extend(self.evaluator.possible(value, own))
                 elif not isinstance(value, (tile.Const, tile.Scalar, tile.Dim)):
                     self.evaluator.at(value, own)
 
@@ -111,7 +134,7 @@ class RoundLowering:
         self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], masks: dict[Sink, set[Condition]]
     ) -> None:
         total = element_count(item.swept)
-        if self.mapping.resident:
+        if self.mapping.resident and item.swept:  # a reduction over axes of extent 1 sweeps nothing
             self.sinks.emit(sinks, states, self.elements.resident(item), masks)
         else:
             self._streamed(item, total, sinks, states, masks)
@@ -161,7 +184,7 @@ class RoundLowering:
             roles = tuple(names.get(getattr(index, "number", -1), ".") for index in own)
             if isinstance(value, tile.Load) and value not in self.frame.available and "s0" in roles:
                 found.append((value, roles))
-            stack.extend(self.evaluator.children(value, own))
+            stack.extend(self.evaluator.possible(value, own))
         return found
 
     def _streamed(

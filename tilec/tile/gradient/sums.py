@@ -283,28 +283,22 @@ def _operand_term(ledger: Ledger, operand: ir.Value) -> Term:
 
 
 def _reduced(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, keeps_axes: bool) -> Term:
-    """A new reduction of the terms, as a factor; axes along which they do not vary are counted."""
+    """A new reduction of the terms, as a factor."""
     value = emit(ledger, terms)
-    if any(bounds_at(value.type, axis) != bounds_at(donor.type, axis) for axis in axes & axes_of(value.type)):
+    varies = axes_of(value.type) >= axes
+    if not varies or any(bounds_at(value.type, axis) != bounds_at(donor.type, axis) for axis in axes):
         value = restrict(ledger, value, donor)
-    inner = axes & axes_of(value.type)
-    counted = axes - inner
-    if counted and (value.type.shape == donor.type.shape or not inner):
-        inner, counted = frozenset(axis for axis in axes if -axis <= value.type.rank), frozenset()
-    positions = tuple(sorted(axis + value.type.rank for axis in inner))
+    positions = tuple(sorted(axis + value.type.rank for axis in axes))
     keeps_axes = keeps_axes or len(positions) < value.type.rank
     total = ledger.add(make_reduce("sum", value, positions, ledger.span, keeps_axes=keeps_axes))
     number = ledger.class_of(total)
     if any(term.guards for term in terms):
         ledger.masked.add(number)
-    if len(terms) == 1 and not counted:
+    if len(terms) == 1:
         outer, inner = _split(ledger, terms[0], axes)
         inverse = Term(1.0 / outer.coefficient, multiply_powers(((number, 1),), invert_powers(outer.powers)))
         ledger.sums.setdefault(key_of(inner.powers, inner.guards, donor.type, axes), inverse)
-    if not counted:
-        return Term(powers=((number, 1),))
-    count = ledger.count(donor, counted)
-    return multiply((Term(powers=((number, 1),)),), (count,))[0]
+    return Term(powers=((number, 1),))
 
 
 def restrict(ledger: Ledger, value: ir.Value, donor: ir.Value) -> ir.Value:

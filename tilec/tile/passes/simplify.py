@@ -20,16 +20,18 @@ def simplify(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def _simplify(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
-    if isinstance(value, ir.Pointwise):
-        laws = (*_POINTWISE_LAWS.get(value.op, ()), _known_choices)
-    else:
-        laws = _OTHER_LAWS.get(type(value), ())
-    for law in laws:
+    for law in _laws(value):
         new = law(rewriter, value)
         # A tile of another shape or activity is another value, though its numbers are the same.
         if new is not None and new.type == value.type:
             return new
     return None
+
+
+def _laws(value: ir.Value) -> tuple[Law, ...]:
+    if isinstance(value, ir.Pointwise):
+        return (*_POINTWISE_LAWS.get(value.op, ()), _known_choices)
+    return _OTHER_LAWS.get(type(value), ())
 
 
 def _is_constant(value: ir.Value, number: bool | int | float) -> bool:
