@@ -21,6 +21,10 @@ settings.register_profile("explore", derandomize=False, max_examples=1000, **_CO
 settings.load_profile(os.environ.get("TILEC_HYPOTHESIS", "fixed"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the texts of tests/golden anew")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _every_shader_is_accepted() -> Iterator[None]:
     """Tint judges every text that the compiler emits in a test; naga judges those that run."""

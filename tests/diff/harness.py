@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -36,18 +37,19 @@ class Disagreement(AssertionError):
 @dataclass(frozen=True)
 class Execution:
     """`device` None: the loop interpreter. `known`: the plan may rely on the dims' values. `device` "dawn:NAME" is Dawn
-    on that driver."""
+    on that driver. `own_limits`: the plan is for the options' limits, not for the device's."""
 
     name: str
     options: Options = field(default_factory=Options)
     known: bool = True
     device: str | None = None
+    own_limits: bool = False
 
 
 CPU = Options(limits=Limits(is_cpu=True))
 LOOPS = (
-    Execution("naive, dims unknown", Options(fusion=False), known=False),
-    Execution("naive, dims known", Options(fusion=False)),
+    Execution("naive, dims unknown", Options(fusion=False, threads=64), known=False),
+    Execution("naive, dims known", Options(fusion=False, threads=32)),
     Execution("grouped, dims unknown", Options(), known=False),
     Execution("grouped, dims known"),
     Execution("grouped for a CPU", CPU),
@@ -86,14 +88,15 @@ class Subject:
 
     def __init__(
         self,
-        text: str,
+        text: str | Path,
         kernel: str | None = None,
         dtypes: Mapping[str, str] | None = None,
         constants: Scalars | None = None,
         name: str = "case.ph",
     ) -> None:
+        """`text`: a source text, or the path of a file."""
         self.text = text
-        program = driver.parse_file(Source(name, text)).program
+        program = driver.parse_file(Source(name, text) if isinstance(text, str) else text).program
         name = kernel or next(iter(program.kernels))
         chosen = {parameter: DTYPES[dtype] for parameter, dtype in (dtypes or {}).items()}
         built = driver.build_kernel(program, name, chosen, constants, verify=True)
@@ -141,7 +144,9 @@ class Subject:
 
     def _run_device(self, execution: Execution, data: Data) -> dict[str, np.ndarray]:
         device = open_device(execution.device or "")
-        options = replace(options_for(device), fusion=execution.options.fusion, threads=execution.options.threads)
+        options = execution.options
+        if not execution.own_limits:
+            options = replace(options_for(device), fusion=options.fusion, threads=options.threads)
         compiled = self.compiled(options, data.dims if execution.known else None)
         prepared = Prepared(compiled, device, data.dims, self._all_scalars(data))
         arrays = {t.name: data.tensors[t.name] for t in self.kernel.tensors if t.access != "out"}

@@ -27,7 +27,7 @@ class Undecided(Exception):
 class _TripleMemory(Memory):
     """Three copies of each tensor, one after the other."""
 
-    def __init__(self, kernel: ir.Kernel, tensors: Mapping[str, np.ndarray], evaluate) -> None:  # noqa: ANN001
+    def __init__(self, kernel: ir.Kernel, tensors: Mapping[str, np.ndarray], evaluate) -> None:
         super().__init__(kernel, tensors, evaluate)
         self.sizes = {name: array.size for name, array in self._arrays.items()}
         self._arrays = {name: np.tile(array, 3) for name, array in self._arrays.items()}
@@ -117,11 +117,14 @@ class _RangeFrame(Frame):
 
     def _store(self, value: ir.Store) -> None:
         dtype = self.memory.dtype_of(value.tensor)
-        if not dtype.is_float and not dtype.is_compute:
-            triple = self._three(self.get(value.operand).data)
-            if not triple.is_exact:
-                raise Undecided("low bits of an uncertain integer")
-        super()._store(value)
+        if dtype in (DType.I8, DType.U8):
+            tile = self.get(value.operand)
+            data = self._joined(_in_range(self._three(tile.data), dtype))
+            self.values[value.operand.number] = Tile(data, tile.masks)
+            super()._store(value)
+            self.values[value.operand.number] = tile
+        else:
+            super()._store(value)
 
     def _pick(self, value: ir.Pick) -> Tile:
         tile = super()._pick(value)
@@ -137,6 +140,14 @@ class _RangeFrame(Frame):
         self._certain(np.asarray(data))
         return data
 
+
+def _in_range(triple: Triple, dtype: DType) -> Triple:
+    """Uncertain integers that 8 bits may cut: any number of the type."""
+    least, most = (-128, 127) if dtype is DType.I8 else (0, 255)
+    loose = triple.varies & ((triple.low < least) | (triple.high > most))
+    low = np.where(loose, triple.low.dtype.type(least), triple.low)
+    high = np.where(loose, triple.high.dtype.type(most), triple.high)
+    return Triple(triple.value, low, high)
 
 
 def run(

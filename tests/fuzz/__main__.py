@@ -50,21 +50,21 @@ def write_test(failure: Failure, folder: Path) -> Path:
     return path
 
 
-def run(minutes: float, seed: int, cases: int, executions: tuple[Execution, ...], shrinking: float, folder: Path) -> int:
-    """Runs until the time is over and prints a line a failure and the tally; gives the number of failures written."""
-    end = time.monotonic() + 60 * minutes
-    tally, kinds = Tally(), dict[tuple[str, str], int]()
+def run(given: argparse.Namespace, executions: tuple[Execution, ...]) -> int:
+    """Runs until the time is over and prints a line a failure and the tally; gives the number of failures."""
+    end = time.monotonic() + 60 * given.minutes
+    tally, kinds, seed = Tally(), dict[tuple[str, str], int](), given.seed
     while time.monotonic() < end:
         program = draw_program(RandomChoices(seed))
-        found = attempt(cases_of(program, seed, cases), executions, tally)
+        found = attempt(cases_of(program, seed, given.cases), executions, tally, given.each)
         if found is not None:
             tally.counts["failures"] += 1
             key = found.execution.name, found.kind
             kinds[key] = kinds.get(key, 0) + 1
             print(f"seed {seed}: {found.words.splitlines()[0]}", flush=True)
-            if kinds[key] <= 3:
-                best = smallest(found, shrinking)
-                print(best.words, f"\nwritten to {write_test(best, folder)}\n", flush=True)
+            if kinds[key] <= 2:
+                best = smallest(found, given.shrinking)
+                print(best.words, f"\nwritten to {write_test(best, given.folder)}\n", flush=True)
         seed += 1
     print(f"next seed {seed}; {tally}")
     return tally.counts["failures"]
@@ -77,13 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=4, help="shapes and data a program (default 4)")
     parser.add_argument("--shrinking", type=float, default=60.0, help="seconds to shrink one failure (default 60)")
     parser.add_argument("--devices", action="store_true", help="run the WGSL on every device too")
-    parser.add_argument("--quick", action="store_true", help="three plans instead of all")
+    parser.add_argument("--each", type=int, default=3, help="executions a case, taken in turn (default 3)")
     parser.add_argument("--folder", type=Path, default=FOUND, help="where tests of what is found go")
     given = parser.parse_args(arguments)
-    executions: tuple[Execution, ...] = LOOPS[1:6:2] if given.quick else LOOPS
+    executions: tuple[Execution, ...] = LOOPS
     if given.devices:
         executions += (GENERAL_DEVICE, *DEVICES)
-    found = run(given.minutes, given.seed, given.cases, executions, given.shrinking, given.folder)
+    found = run(given, executions)
     return 1 if found else 0
 
 

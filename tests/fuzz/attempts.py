@@ -76,8 +76,13 @@ def cases_of(program: Program, seed: int, count: int) -> list[Case]:
     ]  # fmt: skip
 
 
-def attempt(cases: Sequence[Case], executions: Iterable[Execution], tally: Tally | None = None) -> Failure | None:
-    """Runs the cases (of one program) and gives the first failure. A program that is refused counts as such."""
+def attempt(
+    cases: Sequence[Case], executions: Iterable[Execution], tally: Tally | None = None, each: int | None = None
+) -> Failure | None:
+    """Runs the cases (of one program) and gives the first failure. A program that is refused counts as such.
+
+    `each`: a case takes that many of the executions, in turn.
+    """
     tally = tally or Tally()
     executions = list(executions)
     try:
@@ -90,10 +95,10 @@ def attempt(cases: Sequence[Case], executions: Iterable[Execution], tally: Tally
         words = f"building: {type(error).__name__}: {error}\n{cases[0].text}"
         return Failure(cases[0], executions[0], words)
     tally.counts["programs"] += 1
-    for case in cases:
+    for number, case in enumerate(cases):
         data = case.data(subject)
         try:
-            outcome = subject.check(data, executions)
+            outcome = subject.check(data, _turn(executions, each, case.seed // 1000 + number))
         except Undecided:
             tally.counts["undecided"] += 1
         except Disagreement as error:
@@ -108,3 +113,10 @@ def attempt(cases: Sequence[Case], executions: Iterable[Execution], tally: Tally
             tally.lanes += outcome.lanes
             tally.silent += outcome.silent
     return None
+
+
+def _turn(executions: list[Execution], each: int | None, turn: int) -> list[Execution]:
+    """`each` of the executions, others every turn."""
+    if each is None:
+        return executions
+    return [executions[(turn * each + place) % len(executions)] for place in range(min(each, len(executions)))]

@@ -5,113 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tests.fuzz.forms import (
+    AXIS_REDUCTIONS,
+    BINARY,
+    FLOAT_LITERALS,
+    INTEGER_LITERALS,
+    LIMIT,
+    ROW_REDUCTIONS,
+    TOTALS,
+    UNARY,
+    WHOLE_ROWS,
+)
 from tests.fuzz.parts import Chooser, Expr, Mask, Space, Variable, joined, padded
 
 if TYPE_CHECKING:
     from tests.fuzz.reads import Reads
-
-LIMIT = 1e6
-"""Larger floats are brought back before they are used in arithmetic."""
-
-# name: template, bound on the result's size from the operand's
-_UNARY: dict[str, tuple[str, Callable[[float], float]]] = {
-    "neg": ("-{x}", lambda s: s),
-    "abs": ("abs({x})", lambda s: s),
-    "square": ("square({x})", lambda s: s * s),
-    "max0": ("max({x}, 0.0)", lambda s: s),
-    "min1": ("min({x}, 1.5)", lambda s: max(s, 1.5)),
-    "clamp": ("clamp({x}, -2.0, 3.0)", lambda s: 3.0),
-    "scaled": ("({x} * 0.5 + 1.0)", lambda s: s + 1.0),
-    "fma": ("fma({x}, 0.25, -1.0)", lambda s: s + 1.0),
-    "exp": ("exp(min({x}, 3.0))", lambda s: 21.0),
-    "exp2": ("exp2(clamp({x}, -9.0, 4.0))", lambda s: 16.0),
-    "expm1": ("expm1(min({x}, 2.0))", lambda s: 8.0),
-    "log": ("log(abs({x}) + 0.125)", lambda s: 16.0),
-    "log2": ("log2(abs({x}) + 0.5)", lambda s: 24.0),
-    "log1p": ("log1p(abs({x}))", lambda s: 16.0),
-    "sqrt": ("sqrt(abs({x}))", lambda s: s + 1.0),
-    "rsqrt": ("rsqrt(abs({x}) + 0.25)", lambda s: 2.0),
-    "tanh": ("tanh({x})", lambda s: 1.0),
-    "sigmoid": ("sigmoid({x})", lambda s: 1.0),
-    "softplus": ("softplus({x})", lambda s: s + 1.0),
-    "erf": ("erf({x})", lambda s: 1.0),
-    "sin": ("sin(clamp({x}, -50.0, 50.0))", lambda s: 1.0),
-    "cos": ("cos(clamp({x}, -50.0, 50.0))", lambda s: 1.0),
-    "pow2": ("pow({x}, 2.0)", lambda s: s * s),
-    "pow3": ("pow(clamp({x}, -9.0, 9.0), 3)", lambda s: 729.0),
-    "pow_half": ("pow(abs({x}), 0.5)", lambda s: s + 1.0),
-    "pow": ("pow(clamp(abs({x}), 0.01, 20.0), 1.5)", lambda s: 90.0),
-    "round": ("round({x})", lambda s: s + 1.0),
-    "floor": ("floor({x})", lambda s: s + 1.0),
-    "ceil": ("ceil({x})", lambda s: s + 1.0),
-    "trunc": ("trunc({x})", lambda s: s),
-    "sign": ("sign({x})", lambda s: 1.0),
-    "f16": ("f16(clamp({x}, -60000.0, 60000.0))", lambda s: min(s, 6e4)),
-    "bf16": ("bf16({x})", lambda s: s),
-    "relu": ("relu({x})", lambda s: s),
-    "silu": ("silu({x})", lambda s: s),
-    "gelu": ("gelu({x})", lambda s: s),
-    "gelu_tanh": ("gelu_tanh({x})", lambda s: s),
-    "leaky_relu": ("leaky_relu({x}, negative_slope: 0.1)", lambda s: s),
-    "hardswish": ("hardswish({x})", lambda s: s + 1.0),
-    "mish": ("mish({x})", lambda s: s),
-}
-
-_BINARY: list[tuple[str, Callable[[float, float], float]]] = [
-    ("({x} + {y})", lambda s, t: s + t),
-    ("({x} - {y})", lambda s, t: s + t),
-    ("({x} * {y})", lambda s, t: s * t),
-    ("max({x}, {y})", max),
-    ("min({x}, {y})", max),
-    ("({x} / (abs({y}) + 0.5))", lambda s, t: 2 * s),
-    ("logaddexp({x}, {y})", lambda s, t: max(s, t) + 1.0),
-    ("({x} - {y} * 0.5)", lambda s, t: s + t),
-    ("pow(abs({x}) + 0.25, clamp({y}, -2.0, 2.0))", lambda s, t: (s + 4.0) ** 2),
-    ("clamp({x}, {y} - 1.0, {y} + 1.0)", lambda s, t: t + 1.0),
-]
-
-# Over the last axis, results of extent 1
-_ROW_REDUCTIONS: list[tuple[str, Callable[[float], float]]] = [
-    ("rowmax({x})", lambda s: s),
-    ("rowmin({x})", lambda s: s),
-    ("rowmean({x})", lambda s: s),
-    ("(rowsum({x}) * 0.125)", lambda s: s * 40),
-    ("rowvar({x})", lambda s: 4 * s * s),
-    ("logsumexp({x})", lambda s: s + 8.0),
-    ("rowprod(clamp({x}, 0.9, 1.1))", lambda s: 100.0),
-    ("f32(rowargmax({x}))", lambda s: 300.0),
-    ("f32(rowargmin({x}))", lambda s: 300.0),
-    ("f32(rowany({x} > 1.0))", lambda s: 1.0),
-    ("f32(rowall({x} < 2.0))", lambda s: 1.0),
-    ("f32(rowsum({x} > 0.5))", lambda s: 300.0),
-]
-
-_AXIS_REDUCTIONS: list[tuple[str, Callable[[float], float]]] = [
-    ("amax({x}, axis: {k})", lambda s: s),
-    ("amin({x}, axis: {k})", lambda s: s),
-    ("mean({x}, axis: {k})", lambda s: s),
-    ("(sum({x}, axis: {k}) * 0.125)", lambda s: s * 40),
-    ("var({x}, axis: {k})", lambda s: 4 * s * s),
-    ("logsumexp({x}, axis: {k})", lambda s: s + 8.0),
-    ("f32(argmax({x}, axis: {k}))", lambda s: 300.0),
-    ("f32(any({x} > 1.0, axis: {k}))", lambda s: 1.0),
-    ("f32(all({x} < 3.0, axis: {k}))", lambda s: 1.0),
-]
-
-_TOTALS: list[tuple[str, Callable[[float], float]]] = [
-    ("amax({x})", lambda s: s),
-    ("amin({x})", lambda s: s),
-    ("mean({x})", lambda s: s),
-    ("(sum({x}) * 0.03125)", lambda s: s * 1e3),
-    ("var({x})", lambda s: 4 * s * s),
-    ("f32(argmax({x}))", lambda s: 1e5),
-    ("f32(sum({x} > 0.0))", lambda s: 1e5),
-]
-
-_WHOLE_ROWS = ["softmax({x})", "log_softmax({x})", "softmin({x})", "rms_norm({x}, 1.5)", "layer_norm({x})"]
-
-FLOAT_LITERALS = ["0.5", "1.0", "-2.0", "0.0", "1e-6", "3.25", "0.1", "100.0"]
-INTEGER_LITERALS = ["1", "0", "2", "-1", "7", "-100", "64", "0x1f"]
 
 
 class Expressions:
@@ -191,9 +99,9 @@ class Expressions:
         if not variable.axes:
             return True
         return all(
-            not has or (variable.axes[at].extent == self.space.axes[at].extent and variable.axes[at].span == self.space.axes[at].span)
-            for at, has in enumerate(padded(own, rank))
-        )  # fmt: skip
+            not has or (there.extent, there.span) == (here.extent, here.span)
+            for has, there, here in zip(padded(own, rank), variable.axes, self.space.axes, strict=True)
+        )
 
     def _iota(self, mask: Mask) -> Expr:
         """Indices along one of the mask's axes; a tile of the mask gives them their rank."""
@@ -233,7 +141,7 @@ class Expressions:
         return self._choose.one_of(forms)(mask, depth)
 
     def _unary(self, mask: Mask, depth: int) -> Expr:
-        template, size = _UNARY[self._choose.one_of(list(_UNARY))]
+        template, size = UNARY[self._choose.one_of(list(UNARY))]
         x = self.tame(self.expr("f32", mask, depth - 1))
         return Expr(template.format(x=x.text), "f32", x.mask, size(x.size))
 
@@ -250,7 +158,7 @@ class Expressions:
         return part if any(part) else ()
 
     def _binary(self, mask: Mask, depth: int) -> Expr:
-        template, size = self._choose.one_of(_BINARY)
+        template, size = self._choose.one_of(BINARY)
         x, y = self._pair("f32", mask, depth)
         return Expr(template.format(x=x.text, y=y.text), "f32", joined(x.mask, y.mask), size(x.size, y.size))
 
@@ -277,23 +185,23 @@ class Expressions:
         axis -= rank - len(x.mask)
         result = tuple(has and at != axis for at, has in enumerate(x.mask))
         if axis == len(x.mask) - 1 and self._choose.flag(80):
-            template, size = self._choose.one_of(_ROW_REDUCTIONS)
+            template, size = self._choose.one_of(ROW_REDUCTIONS)
             return Expr(template.format(x=x.text), "f32", result, size(x.size))
-        template, size = self._choose.one_of(_AXIS_REDUCTIONS)
+        template, size = self._choose.one_of(AXIS_REDUCTIONS)
         return Expr(template.format(x=x.text, k=axis), "f32", result, size(x.size))
 
     def _total(self, depth: int) -> Expr:
         x = self.tame(self.expr("f32", self.space.full, depth - 1))
         if not x.mask:
             return x
-        template, size = self._choose.one_of(_TOTALS)
+        template, size = self._choose.one_of(TOTALS)
         return Expr(template.format(x=x.text), "f32", (), size(x.size))
 
     def _whole_row(self, mask: Mask, depth: int) -> Expr:
         x = self.tame(self.expr("f32", mask, depth - 1))
         if not x.mask or not x.mask[-1]:
             return x
-        return Expr(self._choose.one_of(_WHOLE_ROWS).format(x=x.text), "f32", x.mask, max(20.0, 2 * x.size))
+        return Expr(self._choose.one_of(WHOLE_ROWS).format(x=x.text), "f32", x.mask, max(20.0, 2 * x.size))
 
     def _picked(self, mask: Mask, depth: int) -> Expr:
         """`pick`, by its name or spelled with `iota`."""
@@ -329,14 +237,22 @@ class Expressions:
         match kind:
             case "of_float":
                 x = self.expr("f32", mask, depth - 1)
-                return Expr(f"i32(clamp({choose.one_of(['round', 'floor'])}({x.text}), -1000.0, 1000.0))", "i32", x.mask)
+                return Expr(
+                    f"i32(clamp({choose.one_of(['round', 'floor'])}({x.text}), -1000.0, 1000.0))", "i32", x.mask
+                )
             case "unary":
                 x = self.expr("i32", mask, depth - 1)
-                return Expr(choose.one_of(["-{x}", "abs({x})", "sign({x})", "square({x} % 100)"]).format(x=x.text), "i32", x.mask)
+                return Expr(
+                    choose.one_of(["-{x}", "abs({x})", "sign({x})", "square({x} % 100)"]).format(x=x.text),
+                    "i32",
+                    x.mask,
+                )
             case "select":
                 condition = self.expr("bool", mask, depth - 1)
                 x, y = self._pair("i32", mask, depth)
-                return Expr(f"where({condition.text}, {x.text}, {y.text})", "i32", joined(condition.mask, x.mask, y.mask))
+                return Expr(
+                    f"where({condition.text}, {x.text}, {y.text})", "i32", joined(condition.mask, x.mask, y.mask)
+                )
             case "of_bool":
                 x = self.expr("bool", mask, depth - 1)
                 return Expr(f"i32({x.text})", "i32", x.mask)
@@ -373,7 +289,15 @@ class Expressions:
             x = self.expr("i32", mask, depth - 1)
             return Expr(f"u32({x.text})", "u32", x.mask)
         form = self._choose.one_of(
-            ["({x} + {y})", "({x} * {y})", "min({x}, {y})", "max({x}, {y})", "div({x}, {y})", "({x} % {y})", "({x} - {y})"]
+            [
+                "({x} + {y})",
+                "({x} * {y})",
+                "min({x}, {y})",
+                "max({x}, {y})",
+                "div({x}, {y})",
+                "({x} % {y})",
+                "({x} - {y})",
+            ]
         )
         x, y = self._pair("u32", mask, depth)
         return Expr(form.format(x=x.text, y=y.text), "u32", joined(x.mask, y.mask))
@@ -387,7 +311,9 @@ class Expressions:
             mask = padded(mask, self.space.rank)
             x = self.expr("bool", (*mask[:-1], True), depth - 1)
             if x.mask and x.mask[-1]:
-                return Expr(choose.one_of(["rowany({x})", "rowall({x})"]).format(x=x.text), "bool", (*x.mask[:-1], False))
+                return Expr(
+                    choose.one_of(["rowany({x})", "rowall({x})"]).format(x=x.text), "bool", (*x.mask[:-1], False)
+                )
         match kind:
             case "logical":
                 x, y = self._pair("bool", mask, depth)
@@ -400,6 +326,10 @@ class Expressions:
                 return Expr(f"{choose.one_of(['isnan', 'isinf', 'isfinite'])}({x.text})", "bool", x.mask)
             case "compare_integers":
                 x, y = self._pair("i32", mask, depth)
-                return Expr(f"({x.text} {choose.one_of(['<', '==', '!=', '>=', '>', '<='])} {y.text})", "bool", joined(x.mask, y.mask))
+                return Expr(
+                    f"({x.text} {choose.one_of(['<', '==', '!=', '>=', '>', '<='])} {y.text})",
+                    "bool",
+                    joined(x.mask, y.mask),
+                )
         x, y = self._pair("f32", mask, depth)
         return Expr(f"({x.text} {choose.one_of(['<', '>', '<=', '>='])} {y.text})", "bool", joined(x.mask, y.mask))

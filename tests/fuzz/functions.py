@@ -69,7 +69,10 @@ class Functions:
         if choose.flag(40):
             lines.append("  out += t")
         if choose.flag(30):
-            lines = ["  let half = t * 0.5", f"  if {choose.one_of(['true', 'extent(t, 0) > 2' if t.mask else 'true'])} {{"]
+            lines = [
+                "  let half = t * 0.5",
+                f"  if {choose.one_of(['true', 'extent(t, 0) > 2' if t.mask else 'true'])} {{",
+            ]
             lines += [f"    out = {value.text}", "  } else {", "    out = half", "  }"]
         self.texts[at] = "\n".join([f"fn {name}(out, t) {{", *lines, "}"])
         return f"{name}({place}, {t.text})"

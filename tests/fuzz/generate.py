@@ -1,4 +1,4 @@
-"""Draws whole programs: a space of tiles, statements over it, functions, and the parameters that they turned out to need."""
+"""Draws whole programs: a space of tiles, statements over it, functions, and the parameters that they need."""
 
 from __future__ import annotations
 
@@ -113,10 +113,7 @@ class _Writer:
             return True
         rank = self.make.space.rank
         own = padded(variable.value.mask, rank)
-        return all(
-            not has or (variable.axes[at].span == self.make.space.axes[at].span)
-            for at, has in enumerate(own)
-        )  # fmt: skip
+        return all(not has or (variable.axes[at].span == self.make.space.axes[at].span) for at, has in enumerate(own))
 
     # --- stores ----------------------------------------------------------------------------------------------
 
@@ -333,7 +330,9 @@ class _Writer:
     def write(self) -> Program:
         self.statements(self.room)
         # A kernel stores something, and every axis of the grid is decided by a store over the whole space.
-        if not any(t.mask == self.top.full and id(t) in self.stored for t in self.reads.tensors) or self.choose.flag(50):
+        if not any(t.mask == self.top.full and id(t) in self.stored for t in self.reads.tensors) or self.choose.flag(
+            50
+        ):
             self._last_store()
         return self._program()
 
@@ -363,7 +362,8 @@ class _Writer:
         prelude = [f"  {line}" for line in self.prelude]
         text = "\n".join([*self.functions.texts, head, *prelude, *self.lines, "}", ""])
         dims = sorted({axis.dim for axis in self.top.axes})
-        return Program(text, "run", self.reads.tensors, self.reads.scalars, dims)
+        blocks = {axis.dim: int(axis.extent) for axis in self.top.axes if axis.is_block}
+        return Program(text, "run", self.reads.tensors, self.reads.scalars, dims, blocks)
 
 
 def draw_program(choices: Choices) -> Program:

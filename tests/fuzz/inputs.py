@@ -13,6 +13,7 @@ from tilec.types import DType
 SIZES = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 127, 130, 257]
 LONG = [300, 512, 1003, 2049]
 MOST_ELEMENTS = 6000
+MOST_BLOCKS = 40
 
 STYLES = ("small", "normal", "ties", "special", "shifted", "wide")
 """small: few bits, so that sums are exact; ties: whole numbers that repeat; special: NaN, infinities, subnormals and
@@ -28,7 +29,8 @@ def draw_dims(program: Program, rng: np.random.Generator) -> dict[str, int]:
         dims = {name: int(rng.choice(sizes)) for name in program.dims}
         if rng.random() < 0.03:
             dims[str(rng.choice(program.dims))] = 0
-        if np.prod([float(size) for size in dims.values()]) <= MOST_ELEMENTS:
+        blocks = [-(-dims[name] // size) for name, size in program.blocks.items()]
+        if np.prod([float(size) for size in dims.values()]) <= MOST_ELEMENTS and np.prod(blocks) <= MOST_BLOCKS:
             return dims
 
 
@@ -39,7 +41,9 @@ def draw_data(subject: Subject, roles: Mapping[str, str], dims: Mapping[str, int
     for parameter in subject.kernel.tensors:
         if parameter.access != "out":
             array = arrays[parameter.name]
-            array[...] = _values(parameter.dtype, roles.get(parameter.name), array.shape, dims, style, rng).astype(array.dtype)
+            array[...] = _values(parameter.dtype, roles.get(parameter.name), array.shape, dims, style, rng).astype(
+                array.dtype
+            )
     scalars: dict[str, bool | int | float] = {}
     for scalar in subject.kernel.scalars:
         match scalar.dtype:
@@ -83,7 +87,9 @@ def _floats(shape: tuple[int, ...], dtype: DType, style: str, rng: np.random.Gen
             return rng.integers(-2, 3, shape).astype(np.float64)
         case "special":
             there = rng.random(shape) < rng.choice([0.02, 0.2])
-            special = rng.choice([value for value in _SPECIAL if dtype is not DType.F16 or abs(value) != 2.0**-126], shape)
+            special = rng.choice(
+                [value for value in _SPECIAL if dtype is not DType.F16 or abs(value) != 2.0**-126], shape
+            )
             with np.errstate(over="ignore"):
                 return np.where(there, special, rng.standard_normal(shape)).astype(np.float32)
         case "shifted":

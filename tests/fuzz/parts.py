@@ -102,8 +102,8 @@ class Expr:
 
 @dataclass(slots=True)
 class Tensor:
-    """A tensor parameter. `role` says what data it gets: "float", "index", "int", "bool", "out"; `mask` over the axes of
-    the top space; `written` once a statement stores to it, `in_place` if it may be both read and stored."""
+    """A tensor parameter. `role` says what data it gets: "float", "index", "int", "bool", "out", "point"; `mask` over
+    the axes of the top space; `written` once a statement stores to it, `in_place` if it may be both read and stored."""
 
     name: str
     dtypes: tuple[str, ...]
@@ -159,3 +159,5 @@ class Program:
     tensors: list[Tensor] = field(default_factory=list)
     scalars: list[Scalar] = field(default_factory=list)
     dims: list[str] = field(default_factory=list)
+    blocks: dict[str, int] = field(default_factory=dict)
+    """By dim, how many of it a block takes (absent: all)."""

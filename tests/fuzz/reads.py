@@ -184,5 +184,7 @@ class Reads:
         if not known:
             return None
         tensor = self._choose.one_of(known)
-        indices = [self._choose.one_of(["0", "1", "ctx.block.x" if self._block_axes else "2", "-1"]) for _ in tensor.dims]
+        indices = [
+            self._choose.one_of(["0", "1", "ctx.block.x" if self._block_axes else "2", "-1"]) for _ in tensor.dims
+        ]
         return Expr(f"{tensor.name}[{', '.join(indices)}]", dtype, (), tensor.size)

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 
 
 def shrink(text: str, fails: Callable[[str], bool], seconds: float) -> str:
-    """A smaller text for which `fails` still holds, as far as the time goes. Texts that do not compile must not fail."""
+    """A smaller text for which `fails` still holds, as far as the time goes.
+
+    A text that does not compile does not fail.
+    """
     end = time.monotonic() + seconds
     tried = {text}
     best = text

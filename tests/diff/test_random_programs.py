@@ -1,0 +1,52 @@
+"""Random programs of the whole language: few programs, many shapes, every plan and device, at least 2,000 cases.
+
+The programs are the same in every run. `python -m tests.fuzz` looks for new ones.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.diff.harness import DEVICES, GENERAL_DEVICE, LOOPS, NAIVE_DEVICE
+from tests.fuzz.__main__ import smallest
+from tests.fuzz.attempts import Tally, attempt, cases_of
+from tests.fuzz.generate import draw_program
+from tests.fuzz.parts import DrawnChoices, RandomChoices
+
+PROGRAMS_A_PART, PARTS, CASES = 6, 12, 40
+FIRST_SEED = 1_000_000
+SHRINKING = 60.0
+
+# One plan of the loop interpreter after the other, and after each the same code for all shapes on a device
+TURN = [execution for loop in LOOPS for execution in (loop, GENERAL_DEVICE)]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_programs_on_many_shapes(part: int):
+    tally = Tally()
+    first = FIRST_SEED + part * PROGRAMS_A_PART
+    for seed in range(first, first + PROGRAMS_A_PART):
+        cases = cases_of(draw_program(RandomChoices(seed)), seed, CASES)
+        found = attempt(cases, TURN, tally, each=2)
+        if found is None:
+            # A pipeline a shape and device: a few shapes.
+            found = attempt(cases[:2], (*DEVICES, NAIVE_DEVICE), tally)
+        if found is not None:
+            raise AssertionError(f"seed {seed}: {smallest(found, SHRINKING).words}")
+    print(tally)
+    assert tally.counts["programs"] >= PROGRAMS_A_PART
+    # 12 parts give 2,000 cases.
+    assert tally.counts["cases"] >= 170, tally
+    assert tally.silent <= 0.02 * tally.lanes, tally
+
+
+@settings(max_examples=10)
+@given(st.data())
+def test_drawn_programs(data: st.DataObject):
+    """Drawn by hypothesis, which shrinks them; TILEC_HYPOTHESIS=explore draws others."""
+    seed = data.draw(st.integers(0, 2**16), label="seed of the data")
+    cases = cases_of(draw_program(DrawnChoices(data.draw)), seed, 3)
+    found = attempt(cases, (*LOOPS, GENERAL_DEVICE), each=3)
+    assert found is None, found.words if found else ""

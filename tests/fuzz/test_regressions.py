@@ -1,0 +1,82 @@
+"""Programs that an execution once got wrong, as small as they shrank: each is right on all of them now."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.replay import replay
+
+PROGRAMS = {
+    # Only block 0's element arrived: neighbours share a word.
+    "a_packed_element_a_block_beside_a_tile": ("""
+kernel run(X: tensor<f16>[ceildiv(M, 8)], A: tensor<f32>[M, V], B: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8
+  X[ctx.block.x] = -0.5
+  B[r :+ 8, :] = A[r :+ 8, :]
+}
+""", {"M": 127, "V": 1}),
+    # The naive plan had no value for the variable before the loop.
+    "a_loaded_variable_changed_in_a_loop_in_a_branch": ("""
+kernel run(W: tensor<f16>[V], Y: tensor<f32>[V]) {
+  let r = ctx.block.x * 1
+  var acc1: tile<f32>[1] = W[r :+ 1]
+  if ctx.block.x % 2 == 0 {
+    for i3 in range(-1, 5) {
+      acc1 += acc1
+    }
+  }
+  Y[r :+ 1] = acc1
+}
+""", {"V": 15}),
+    # A race in the naive plan: all threads read the slot that thread 0 writes.
+    "a_carried_tile_of_one_element": ("""
+kernel run(filter: tensor<f16>[V], W: tensor<f16>[V]) {
+  let r = ctx.block.x
+  var acc1 = filter[r :+ 1]
+  for i3 in range(1, 4) {
+    acc1 -= acc1
+    W[r :+ 1] = acc1
+  }
+}
+""", {"V": 15}),
+    # Loops that end early: a uniform load, and a barrier, in control flow that was not uniform.
+    "a_break_on_a_parameter": ("""
+kernel run(X: tensor<f32>[M, V], out: tensor<i32>[M, V], enable0: bool = true) {
+  let r = ctx.block.x * 8
+  for i3 in range(1, 3) {
+    if enable0 {
+      break
+    }
+    out[r :+ 8, :] = i32(X[r :+ 8, :])
+  }
+}
+""", {"M": 65, "V": 5}),
+    "a_break_without_a_condition": ("""
+kernel run(out: tensor<f16>[V], ref: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 3
+  var acc3 = out[new, :]
+  for i4 in range(0, V) {
+    acc3 -= 0.5
+    break
+  }
+  ref[r :+ 3, :] = acc3
+}
+""", {"M": 32, "V": 130}),
+    "a_break_after_a_reduction": ("""
+kernel run(W: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  var acc1 = W[r :+ 4, :]
+  for i2 in range(0, 5) {
+    acc1 -= softmin(acc1)
+    break
+  }
+  Y[r :+ 4, :] = acc1
+}
+""", {"M": 10, "V": 17}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_is_right_everywhere(name: str):
+    text, dims = PROGRAMS[name]
+    replay(text, dims=dims)

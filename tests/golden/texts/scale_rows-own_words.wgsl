@@ -1,0 +1,219 @@
+// Kernel scale_rows, written by tilec.
+// Only for C % 2 == 0.
+// Only for C % 8 == 0.
+// Only for C > 32 && C <= 64.
+
+struct Params {
+  n3_ceildiv_M_3: i32,
+  M: i32,
+  C: i32,
+  div_C_64: i32,
+  ceildiv_3_ceildiv_M_3_64: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> S: array<f32>;
+@group(0) @binding(2) var<storage, read_write> X: array<vec4<u32>>;
+
+// The f16 in the low 16 bits.
+fn f16_to_f32(word: u32) -> f32 {
+  let sign = (word & 0x8000u) << 16u;
+  let magnitude = word & 0x7fffu;
+  let normal = (magnitude << 13u) + select(0x38000000u, 0x70000000u, magnitude >= 0x7c00u);
+  let subnormal = bitcast<u32>(f32(magnitude) * 5.9604644775390625e-8);
+  return bitcast<f32>(sign | select(normal, subnormal, magnitude < 0x400u));
+}
+
+// The 16 bits of the nearest f16, ties to even. WGSL's own packing promises neither direction nor range.
+fn f32_to_f16(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  let sign = (bits >> 16u) & 0x8000u;
+  let magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) {
+    return sign | 0x7e00u;
+  }
+  if (magnitude >= 0x477ff000u) {
+    return sign | 0x7c00u;
+  }
+  if (magnitude >= 0x38800000u) {
+    return sign | ((magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13u) & 1u)) >> 13u);
+  }
+  // A subnormal f16 counts in units of 2^-24.
+  let digits = (magnitude & 0x7fffffu) | 0x800000u;
+  let shift = min(126u - (magnitude >> 23u), 25u);
+  return sign | ((digits + (1u << (shift - 1u)) - 1u + ((digits >> shift) & 1u)) >> shift);
+}
+
+@compute @workgroup_size(256)
+fn scale_rows(
+  @builtin(local_invocation_index) local_index: u32,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+) {
+  let workgroup_index = group.x + group.y * groups.x;
+  if (workgroup_index < params.ceildiv_3_ceildiv_M_3_64) {
+    let slot = i32(local_index) >> 2u;
+    let lane = i32(local_index) & 3;
+    let job = i32(workgroup_index) * 64 + slot;
+    let valid = job < params.n3_ceildiv_M_3;
+    let block = i32(u32(job) / 3u);
+    let job_1 = i32(u32(job) % 3u);
+    let extent = params.M - 3 * block;
+    let is_active = job_1 < extent;
+    if (valid && is_active) {
+      let r = block * 3;
+      let position = r + job_1;
+      let S_at = u32(position);
+      let value = S[S_at];
+      let offset = lane * 8;
+      for (var round_: i32 = 0; round_ < params.div_C_64; round_ += 1) {
+        let start = round_ * 64 + offset;
+        let c = start + 1;
+        let c_1 = start + 2;
+        let c_2 = start + 3;
+        let c_3 = start + 4;
+        let c_4 = start + 5;
+        let c_5 = start + 6;
+        let c_6 = start + 7;
+        let c_7 = start + 32;
+        let c_8 = c_7 + 1;
+        let c_9 = c_7 + 2;
+        let c_10 = c_7 + 3;
+        let c_11 = c_7 + 4;
+        let c_12 = c_7 + 5;
+        let c_13 = c_7 + 6;
+        let c_14 = c_7 + 7;
+        let X_at = u32(position);
+        let X_at_1 = X_at * u32(params.C) + u32(start);
+        let vector_at = X_at_1 >> 3u;
+        let X_vector = X[vector_at];
+        let value_1 = f16_to_f32(X_vector.x);
+        let mul = value_1 * value;
+        let vector_at_1 = X_at_1 >> 3u;
+        let X_vector_1 = X[vector_at_1];
+        let word = X_vector_1.x;
+        let value_2 = f16_to_f32(word >> 16u);
+        let mul_1 = value_2 * value;
+        let vector_at_2 = X_at_1 >> 3u;
+        let X_vector_2 = X[vector_at_2];
+        let value_3 = f16_to_f32(X_vector_2.y);
+        let mul_2 = value_3 * value;
+        let vector_at_3 = X_at_1 >> 3u;
+        let X_vector_3 = X[vector_at_3];
+        let word_1 = X_vector_3.y;
+        let value_4 = f16_to_f32(word_1 >> 16u);
+        let mul_3 = value_4 * value;
+        let vector_at_4 = X_at_1 >> 3u;
+        let X_vector_4 = X[vector_at_4];
+        let value_5 = f16_to_f32(X_vector_4.z);
+        let mul_4 = value_5 * value;
+        let vector_at_5 = X_at_1 >> 3u;
+        let X_vector_5 = X[vector_at_5];
+        let word_2 = X_vector_5.z;
+        let value_6 = f16_to_f32(word_2 >> 16u);
+        let mul_5 = value_6 * value;
+        let vector_at_6 = X_at_1 >> 3u;
+        let X_vector_6 = X[vector_at_6];
+        let value_7 = f16_to_f32(X_vector_6.w);
+        let mul_6 = value_7 * value;
+        let vector_at_7 = X_at_1 >> 3u;
+        let X_vector_7 = X[vector_at_7];
+        let word_3 = X_vector_7.w;
+        let value_8 = f16_to_f32(word_3 >> 16u);
+        let mul_7 = value_8 * value;
+        let X_at_2 = X_at * u32(params.C) + u32(c_7);
+        let vector_at_8 = X_at_2 >> 3u;
+        let X_vector_8 = X[vector_at_8];
+        let value_9 = f16_to_f32(X_vector_8.x);
+        let mul_8 = value_9 * value;
+        let vector_at_9 = X_at_2 >> 3u;
+        let X_vector_9 = X[vector_at_9];
+        let word_4 = X_vector_9.x;
+        let value_10 = f16_to_f32(word_4 >> 16u);
+        let mul_9 = value_10 * value;
+        let vector_at_10 = X_at_2 >> 3u;
+        let X_vector_10 = X[vector_at_10];
+        let value_11 = f16_to_f32(X_vector_10.y);
+        let mul_10 = value_11 * value;
+        let vector_at_11 = X_at_2 >> 3u;
+        let X_vector_11 = X[vector_at_11];
+        let word_5 = X_vector_11.y;
+        let value_12 = f16_to_f32(word_5 >> 16u);
+        let mul_11 = value_12 * value;
+        let vector_at_12 = X_at_2 >> 3u;
+        let X_vector_12 = X[vector_at_12];
+        let value_13 = f16_to_f32(X_vector_12.z);
+        let mul_12 = value_13 * value;
+        let vector_at_13 = X_at_2 >> 3u;
+        let X_vector_13 = X[vector_at_13];
+        let word_6 = X_vector_13.z;
+        let value_14 = f16_to_f32(word_6 >> 16u);
+        let mul_13 = value_14 * value;
+        let vector_at_14 = X_at_2 >> 3u;
+        let X_vector_14 = X[vector_at_14];
+        let value_15 = f16_to_f32(X_vector_14.w);
+        let mul_14 = value_15 * value;
+        let vector_at_15 = X_at_2 >> 3u;
+        let X_vector_15 = X[vector_at_15];
+        let word_7 = X_vector_15.w;
+        let value_16 = f16_to_f32(word_7 >> 16u);
+        let mul_15 = value_16 * value;
+        let vector_at_16 = X_at_1 >> 3u;
+        X[vector_at_16] = vec4<u32>(f32_to_f16(mul) | (f32_to_f16(mul_1) << 16u), f32_to_f16(mul_2) | (f32_to_f16(mul_3) << 16u), f32_to_f16(mul_4) | (f32_to_f16(mul_5) << 16u), f32_to_f16(mul_6) | (f32_to_f16(mul_7) << 16u));
+        let vector_at_17 = X_at_2 >> 3u;
+        X[vector_at_17] = vec4<u32>(f32_to_f16(mul_8) | (f32_to_f16(mul_9) << 16u), f32_to_f16(mul_10) | (f32_to_f16(mul_11) << 16u), f32_to_f16(mul_12) | (f32_to_f16(mul_13) << 16u), f32_to_f16(mul_14) | (f32_to_f16(mul_15) << 16u));
+      }
+      let done = params.div_C_64 * 64;
+      let first = done + offset;
+      for (var c_15: i32 = first; c_15 < params.C; c_15 += 32) {
+        let c_16 = c_15 + 1;
+        let c_17 = c_15 + 2;
+        let c_18 = c_15 + 3;
+        let c_19 = c_15 + 4;
+        let c_20 = c_15 + 5;
+        let c_21 = c_15 + 6;
+        let c_22 = c_15 + 7;
+        let X_at_3 = u32(position);
+        let X_at_4 = X_at_3 * u32(params.C) + u32(c_15);
+        let vector_at_18 = X_at_4 >> 3u;
+        let X_vector_16 = X[vector_at_18];
+        let value_17 = f16_to_f32(X_vector_16.x);
+        let mul_16 = value_17 * value;
+        let vector_at_19 = X_at_4 >> 3u;
+        let X_vector_17 = X[vector_at_19];
+        let word_8 = X_vector_17.x;
+        let value_18 = f16_to_f32(word_8 >> 16u);
+        let mul_17 = value_18 * value;
+        let vector_at_20 = X_at_4 >> 3u;
+        let X_vector_18 = X[vector_at_20];
+        let value_19 = f16_to_f32(X_vector_18.y);
+        let mul_18 = value_19 * value;
+        let vector_at_21 = X_at_4 >> 3u;
+        let X_vector_19 = X[vector_at_21];
+        let word_9 = X_vector_19.y;
+        let value_20 = f16_to_f32(word_9 >> 16u);
+        let mul_19 = value_20 * value;
+        let vector_at_22 = X_at_4 >> 3u;
+        let X_vector_20 = X[vector_at_22];
+        let value_21 = f16_to_f32(X_vector_20.z);
+        let mul_20 = value_21 * value;
+        let vector_at_23 = X_at_4 >> 3u;
+        let X_vector_21 = X[vector_at_23];
+        let word_10 = X_vector_21.z;
+        let value_22 = f16_to_f32(word_10 >> 16u);
+        let mul_21 = value_22 * value;
+        let vector_at_24 = X_at_4 >> 3u;
+        let X_vector_22 = X[vector_at_24];
+        let value_23 = f16_to_f32(X_vector_22.w);
+        let mul_22 = value_23 * value;
+        let vector_at_25 = X_at_4 >> 3u;
+        let X_vector_23 = X[vector_at_25];
+        let word_11 = X_vector_23.w;
+        let value_24 = f16_to_f32(word_11 >> 16u);
+        let mul_23 = value_24 * value;
+        let vector_at_26 = X_at_4 >> 3u;
+        X[vector_at_26] = vec4<u32>(f32_to_f16(mul_16) | (f32_to_f16(mul_17) << 16u), f32_to_f16(mul_18) | (f32_to_f16(mul_19) << 16u), f32_to_f16(mul_20) | (f32_to_f16(mul_21) << 16u), f32_to_f16(mul_22) | (f32_to_f16(mul_23) << 16u));
+      }
+    }
+  }
+}
