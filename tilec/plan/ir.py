@@ -159,8 +159,9 @@ class Mapping:
 
     `granule` elements of the last swept axis go to one lane together. `unroll` granules are in flight in the main loop.
     `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
-    in its registers from round to round; 0 if streamed. `jobs_fastest`: neighbouring threads take neighbouring jobs
-    (the kept axis is the contiguous one), else neighbouring lanes of one job.
+    in its registers from round to round; 0 if streamed. `width` is how many elements such a sweep is known to have.
+    `jobs_fastest`: neighbouring threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring
+    lanes of one job.
     """
 
     lanes: int
@@ -169,6 +170,7 @@ class Mapping:
     is_whole: bool = False
     unroll: int = 1
     resident: int = 0
+    width: int = 0
     jobs_fastest: bool = False
 
     @property

@@ -122,15 +122,16 @@ def _is_over(width: Extent, facts: Facts) -> bool:
 def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts) -> Mapping:
     rounds = _wide_rounds(phase)
     granule = phase.granule
-    resident = 0
+    resident = known = 0
     wide = {item.swept for item in rounds}
     is_straight = all(isinstance(item, Round) for item in phase.items)
     if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:
         width = rounds[0].swept[0]
         if facts.at_most(width, lanes * granule * _RESIDENT_GRANULES):
-            value = facts.value(width)
-            resident = -(-value // (lanes * granule)) if value is not None else _RESIDENT_GRANULES
-    return Mapping(lanes, threads // lanes, granule, phase.is_whole, unroll, resident, _keeps_last_axis(rounds))
+            known = facts.value(width) or 0
+            resident = -(-known // (lanes * granule)) or _RESIDENT_GRANULES
+    jobs = threads // lanes
+    return Mapping(lanes, jobs, granule, phase.is_whole, unroll, resident, known, _keeps_last_axis(rounds))
 
 
 def _wide_rounds(phase: Phase) -> list[Round]:

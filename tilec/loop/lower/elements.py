@@ -49,7 +49,7 @@ class Elements:
                 self._is_part(position, base, part)
                 last = first + (lanes - 1) * granule
                 exists = None
-                if total.constant is None or last >= total.constant:
+                if last >= self.mapping.width:
                     exists = self._exists(base if self.mapping.is_whole else position, total)
                 found.append(Element({"s0": position}, exists, position))
         return found

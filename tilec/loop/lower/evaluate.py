@@ -98,6 +98,8 @@ class Evaluator:
     def _certain(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, ...]:
         """Operands at the value's own position that are needed whichever lanes are active."""
         match value:
+            case tile.Pointwise(op="where", operands=(condition, *_)) if condition in self.frame.assumed:
+                return (self._decided(value),)
             case tile.Pointwise(op="where") if self._branches(value, indices):
                 return value.operands[:1]
             case tile.Pointwise():
@@ -111,6 +113,30 @@ class Evaluator:
             case tile.Pick():
                 return (value.index,)
         return ()
+
+    def _decided(self, where: tile.Pointwise) -> tile.Value:
+        """The side that is taken under what is assumed."""
+        return where.operands[1 if self.frame.assumed[where.operands[0]] else 2]
+
+    def possible(self, value: tile.Value, indices: Indices) -> list[tuple[tile.Value, Indices]]:
+        """Operands that an evaluation may need, both sides of a `where` among them."""
+        if isinstance(value, tile.Pointwise) and value.op == "where" and value not in self.frame.available:
+            if value.operands[0] not in self.frame.assumed:
+                return [(operand, aligned(operand, indices)) for operand in value.operands]
+        return self.children(value, indices)
+
+    def row_condition(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, Indices] | None:
+        """The first condition of a row by which `value` skips reads, with its indices."""
+        stack, seen = [(value, indices)], set()
+        while stack:
+            current, own = stack.pop()
+            if current in seen or self._known(current, own) is not None:
+                continue
+            seen.add(current)
+            if isinstance(current, tile.Pointwise) and current.op == "where" and self._branches(current, own):
+                return current.operands[0], aligned(current.operands[0], own)
+            stack.extend(self.children(current, own))
+        return None
 
     @staticmethod
     def _viewed(view: tile.View, indices: Indices) -> Indices:
@@ -196,6 +222,9 @@ class Evaluator:
 
     def _where(self, value: tile.Pointwise, indices: Indices) -> ir.Expr:
         condition, chosen, other = value.operands
+        if condition in self.frame.assumed:
+            side = self._decided(value)
+            return self.at(side, aligned(side, indices))
         test = self.at(condition, aligned(condition, indices))
         if not self._branches(value, indices):
             sides = (self.at(side, aligned(side, indices)) for side in (chosen, other))
