@@ -1,7 +1,5 @@
 // Classification losses with everything that training code asks of them.
 
-fn softcap(x, cap) = cap * tanh(x / cap)
-
 /// Cross-entropy with class and row weights, label smoothing, z-loss, a soft cap of the logits, and the top-1 hit.
 kernel weighted_ce(Logits: tensor<f32|f16|bf16>[M, V], Target: tensor<i32|i64>[M], ClassWeight: tensor<f32>[V],
                    RowWeight: tensor<f32>[M], Loss: tensor<f32>[M], ZLoss: tensor<f32>[M], Hit: tensor<u8>[M],

@@ -153,9 +153,9 @@ def test_cross_entropy_ignores_nothing_by_itself(execution: str):
 
 
 def public_functions() -> list[tuple[str, str, str]]:
-    """File, name and doc comment of every public function of the library."""
+    """File, name and doc comment of every public function of the files that the table covers."""
     found = []
-    for path in sorted(STD.glob("*.ph")):
+    for path in (STD / f"{name}.ph" for name in ("activation", "loss", "norm", "softmax")):
         text = path.read_text(encoding="utf-8")
         for match in re.finditer(r"^((?:///[^\n]*\n)*)fn ([A-Za-z]\w*)\(", text, re.MULTILINE):
             found.append((path.name, match[2], match[1]))

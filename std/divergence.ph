@@ -1,0 +1,41 @@
+// Divergences between distributions over the classes of a row, from their logarithms or their logits ([R, C]), one
+// value a row. A class that both sides leave out (-inf) adds 0.
+
+/// KL divergence of `q` from `p`, both given by logarithms: the `[R, 1]` column `sum q (log q - log p)`. A `q` of 0
+/// adds 0, also where `logp` is `-inf`. The mean over the rows is PyTorch's `reduction="batchmean"`.
+///
+/// Domain: `logq <= 0`, any `logp`.
+/// Equals the row sums of `torch.nn.functional.kl_div(logp, logq, reduction="none", log_target=True)`.
+fn kl_div_log_target(logp, logq) {
+  let q = exp(logq)
+  return rowsum(where(q != 0.0, q * (logq - logp), 0.0))
+}
+
+/// Jensen-Shannon divergence of `p` and `q`, given by logarithms, and its generalisation to a mixture
+/// `m = beta p + (1 - beta) q`: the `[R, 1]` column `sum beta p log(p / m) + (1 - beta) q log(q / m)`. At most log 2;
+/// symmetric for a `beta` of 0.5; from the ratio of the two, so that near distributions lose little.
+///
+/// Domain: `logp <= 0`, `logq <= 0`, `0 < beta < 1`. PyTorch has none; equals the sum of two
+/// `torch.nn.functional.kl_div(log(m), logp, log_target=True)` with weights `beta` and `1 - beta`.
+fn js_div(logp, logq, beta = 0.5) {
+  let p = exp(logp)
+  let q = exp(logq)
+  let d = logp - logq
+  let log_beta = log(beta)
+  let log_rest = log1p(-beta)
+  let of_p = where(p != 0.0, p * logaddexp(log_beta, log_rest - d), 0.0)
+  let of_q = where(q != 0.0, q * logaddexp(log_beta + d, log_rest), 0.0)
+  return -rowsum(beta * of_p + (1.0 - beta) * of_q)
+}
+
+/// Distillation: `T^2` times the KL divergence of the teacher's softmax from the student's at temperature `T`, both
+/// from logits: the `[R, 1]` column `T^2 sum q (log q - log p)`, `p = softmax(student / T)`, `q = softmax(teacher /
+/// T)`. A class that the teacher masks adds 0.
+///
+/// Domain: logits below `+inf`, `temperature > 0`. Equals `T ** 2` times the row sums of
+/// `torch.nn.functional.kl_div(log_softmax(student / T), log_softmax(teacher / T), reduction="none", log_target=True)`.
+fn distillation_loss(student, teacher, temperature = 1.0) {
+  let ours = log_softmax(student / temperature)
+  let theirs = log_softmax(teacher / temperature)
+  return square(temperature) * kl_div_log_target(ours, theirs)
+}
