@@ -94,6 +94,7 @@ CASES = [
     Case("onehot", "rowsum(onehot(t, V) * x * x)", lambda x, t, **_: x.gather(1, t) ** 2),
     # rearrangements
     Case("view", "x[:, new, :] * w", lambda x, w, **_: x[:, None, :] * w, ("x", "w")),
+    Case("row plus scalar", "(x + s) * w", lambda x, w, s, **_: (x + s) * w, ("x", "s", "w")),
     Case("pad", "rowsum(pad(square(x), s))", lambda x, **_: (x**2), ("x",)),
     # compositions
     Case("softmax", "softmax(x) * y", lambda x, y, **_: x.softmax(1) * y, ("x", "y")),
