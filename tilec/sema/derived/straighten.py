@@ -31,7 +31,9 @@ class Guarded:
 def straighten(kernel: ir.Kernel, read: Sequence[str], stored: str, report: Report) -> ir.Kernel:
     """The kernel with every load of the tensors `read` outside of branches and loops, and every store to `stored` under
     conditions at most. What cannot be is reported."""
-    return rewrite(kernel, _Straightener(frozenset(read), stored, report).rule)
+    straightener = _Straightener(frozenset(read), stored, report)
+    straightener.choose(kernel.body, is_opened=False)
+    return rewrite(kernel, straightener.rule)
 
 
 def stores_to(body: ir.Region, tensor: str) -> list[Guarded]:
@@ -55,28 +57,46 @@ class _Straightener:
     def __init__(self, read: frozenset[str], stored: str, report: Report) -> None:
         self._read, self._stored, self._report = read, stored, report
         self._results: dict[int, tuple[ir.Value, ...]] = {}
+        self._chosen: dict[int, ir.Value] = {}
+        """By a control's number, an access in it that matters."""
+
+    def choose(self, region: ir.Region, *, is_opened: bool) -> None:
+        """Finds what is to be opened: what holds an access that matters, and what both stores and computes in there,
+        whose results could not leave otherwise."""
+        computing = {value.producer.number for value in region.body if isinstance(value, ir.Result)}
+        for value in region.body:
+            if not regions_of(value):
+                continue
+            access = self._concerned(value)
+            if access is None and is_opened and value.number in computing and stored_tensors(value):
+                access = value
+            if access is not None:
+                self._chosen[value.number] = access
+            for inner in regions_of(value):
+                self.choose(inner, is_opened=access is not None)
 
     def rule(self, rewriter: Rewriter, value: ir.Value) -> ir.Value | Dropped | None:
         original = rewriter.original
         match value:
             case ir.Result(producer=producer, index=index) if producer.number in self._results:
                 return self._results[producer.number][index]
+            case ir.If() | ir.For() | ir.While() if original.number in self._chosen:
+                access = self._chosen[original.number]
+            case _:
+                return None
+        match value:
             case ir.If():
-                if self._concerned(value) is None or self._is_reading_back(value):
+                if self._is_reading_back(value):
                     return None
                 self._keep(original, value, self._open(rewriter, value))
-                return DROPPED
             case ir.For():
-                access = self._concerned(value)
-                if access is None or self._cannot_unroll(value, access):
+                if self._cannot_unroll(value, access):
                     return None
                 self._keep(original, value, self._unroll(rewriter, value))
-                return DROPPED
-            case ir.While():
-                access = self._concerned(value)
-                if access is not None:
-                    self._tell(access, value, "`while`")
-        return None
+            case _:
+                self._tell(access, value, "`while`")
+                return None
+        return DROPPED
 
     def _keep(self, original: ir.Value, value: ir.Value, results: tuple[ir.Value, ...]) -> None:
         self._results[original.number] = self._results[value.number] = results
