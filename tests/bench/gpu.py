@@ -1,7 +1,8 @@
-"""The training loss with its gradient in place on a GPU: kernel time by timestamp queries, beside a copy of the same bytes.
+"""The training loss with its gradient in place on a GPU: kernel time by timestamp queries, beside a copy of as much.
 
-`python -m tests.bench.gpu` times every cell of the table under several workgroup sizes, checks each against float64, and
-prints medians. Buffers are rotated so that no launch finds its rows in the cache; the clock is warmed before each cell.
+`python -m tests.bench.gpu` times every cell of the table under several workgroup sizes, checks each against float64,
+and prints medians. Buffers are rotated so that no launch finds its rows in the cache; the clock is warmed before each
+cell.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ COPY = """
 @group(0) @binding(0) var<storage, read> source: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> target_: array<vec4<f32>>;
 @compute @workgroup_size(256)
-fn copy(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) i: u32, @builtin(num_workgroups) n: vec3<u32>) {
+fn copy(
+  @builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) i: u32,
+  @builtin(num_workgroups) n: vec3<u32>
+) {
   let size = arrayLength(&target_);
   let stride = n.x * 256u;
   for (var at = group.x * 256u + i; at < size; at += stride) {
@@ -148,7 +152,8 @@ class Cell:
         pipeline = self.device.compute_pipeline(COPY, "copy", ("read", "read_write"))
         other = self.device.create_buffer(self.nbytes)
         groups = min(65535, max(1, self.nbytes // 4096))
-        launches = [[Step(pipeline, bind(self.device, pipeline, [each, other]), (groups, 1, 1))] for each in self.logits]
+        size = (groups, 1, 1)
+        launches = [[Step(pipeline, bind(self.device, pipeline, [each, other]), size)] for each in self.logits]
         result = self.timer.median(launches)
         other.free()
         return result
@@ -231,7 +236,8 @@ def main() -> None:
                     found[f"problem{threads}"] = repr(problem)[:300]
             cell.free()
             rows.append(found)
-            print(" ".join(f"{k}={x:.4f}" if isinstance(x, float) else f"{k}={x}" for k, x in found.items()), flush=True)
+            texts = (f"{k}={x:.4f}" if isinstance(x, float) else f"{k}={x}" for k, x in found.items())
+            print(" ".join(texts), flush=True)
     if arguments.out:
         Path(arguments.out).write_text(json.dumps(rows, indent=1))
 

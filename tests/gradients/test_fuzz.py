@@ -23,7 +23,9 @@ REDUCTIONS = [
     "rowsum(where(iota(1) == t, {a}, 0.0))", "rowsum(where({a} > 0.0, {a}, 0.0))", "mean({a})", "sum({a}) * 0.1",
     "colmean({a})",
 ]  # fmt: skip
-TILES = ["softmax({a})", "log_softmax({a})", "({a} - rowmean({a}))", "({a} - logsumexp({a}))", "({a} / rowsum(exp({a})))"]
+TILES = [
+    "softmax({a})", "log_softmax({a})", "({a} - rowmean({a}))", "({a} - logsumexp({a}))", "({a} / rowsum(exp({a})))",
+]  # fmt: skip
 
 
 @st.composite

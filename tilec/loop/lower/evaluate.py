@@ -120,8 +120,10 @@ class Evaluator:
 
     def possible(self, value: tile.Value, indices: Indices) -> list[tuple[tile.Value, Indices]]:
         """Operands that an evaluation may need, both sides of a `where` among them."""
-        if isinstance(value, tile.Pointwise) and value.op == "where" and value not in self.frame.available:
-            if value.operands[0] not in self.frame.assumed:
+        match value:
+            case tile.Pointwise(op="where", operands=(condition, *_)) if (
+                value not in self.frame.available and condition not in self.frame.assumed
+            ):
                 return [(operand, aligned(operand, indices)) for operand in value.operands]
         return self.children(value, indices)
 

@@ -284,7 +284,8 @@ class ItemLowering:
         return registers
 
     def _next(self, node: tile.For | tile.While, registers: dict[int, ir.Local], until: int | None = None) -> None:
-        """At the end of a round: the yielded values, all computed before any is assigned; number `until` ends the loop."""
+        """At the end of a round: the yielded values, all computed before any is assigned; number `until` ends the
+        loop."""
         code = self.code
         new: list[tuple[ir.Local, ir.Expr]] = []
         for number, local in registers.items():
