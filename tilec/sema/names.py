@@ -200,10 +200,19 @@ class _Checker:
                 if local is not None:
                     local.is_used = True
             case ast.Index(value=ast.Name(name=name)):
-                local = self.find(name)
-                if local is not None and local.kind in ("let", "var"):
-                    self.reporter.error(catalog.TILE_SUBSCRIPT, node.place.span, text=node.place.span.text)
+                self.subscripted(name, node.place)
                 self.expression(node.place)
+
+    def subscripted(self, name: str, place: ast.Index) -> None:
+        """Only tensors are assigned through subscripts; what a function's parameter is, its calls say."""
+        local = self.find(name)
+        if local is not None and local.kind in ("let", "var"):
+            self.reporter.error(catalog.TILE_SUBSCRIPT, place.span, text=place.span.text)
+            return
+        is_constant = local is None and (lookup.find_constant(self.scope, name) is not None or name in PREDECLARED)
+        what = "a constant" if is_constant else _FIXED.get(local.kind) if local is not None else None
+        if what is not None:
+            self.reporter.error(catalog.NOT_SUBSCRIPTABLE, place.span, text=name, what=what)
 
     def unknown_or_fixed(self, node: ast.Name) -> None:
         if lookup.find_constant(self.scope, node.name) is not None or node.name in PREDECLARED:
