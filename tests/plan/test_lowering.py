@@ -286,3 +286,19 @@ def test_a_sweep_that_workgroups_share(rng, n):
     b.store("X", b.op("div_f32", x, norm), b.span(0, dim("N")))
     tensors = {"X": normal(rng, (n,)), "Stats": np.zeros(3, np.float32), "Best": np.zeros(1, np.int32)}
     check(b.kernel(), tensors)
+
+
+def test_a_reduced_value_that_a_loop_around_phases_starts_with(rng):
+    k = Rows()
+    b = k.builder
+    b.tensor("X", F32, ("M", "V"), "inout")
+    x = k.load("X")
+    mean = b.reduce("max", x, (0, 1), keeps_axes=False)
+
+    def halve(index, value):
+        rows = b.reduce("sum", k.load("X"))
+        k.store("X", b.op("sub", k.load("X"), b.op("mul", rows, value)))
+        return (b.op("mul", value, 0.001),)
+
+    b.loop(0, 2, 1, [b.op("mul", mean, 0.001)], halve)
+    check(b.kernel(grid()), {"X": normal(rng, (11, 70))}, rtol=1e-4, atol=1e-4)

@@ -74,6 +74,8 @@ class Controls:
         for slot, initial in zip(slots, _initials(node), strict=True):
             if slot is not None:
                 scheduler.place(Sink("carry", initial, self.planner.position[node], slot), [])
+            else:
+                self._require_homes(self._needs(initial))
         bodies: list[list[Item]] = []
         for region in regions_of(node):
             carries = [] if isinstance(node, tile.While) and region is node.condition else slots
