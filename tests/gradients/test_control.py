@@ -200,3 +200,30 @@ def test_stop_grad_is_a_constant():
     tensors = {"X": x, "C": c, "Out": x * 0, "S": c * 0}
     out = interp.run(kernel, tensors, {"n": 0, "s": 1.0}, {"M": 4, "V": 3})
     np.testing.assert_allclose(out["Out"], x * c, rtol=1e-6)
+
+
+def test_gradients_inside_a_loop_and_of_several_values():
+    """Gradient descent: each round takes the gradient at the value that the variable holds then."""
+    kernel = build(
+        "kernel k(X: tensor<f32>[M, V], Out: tensor<f32>[M, V], S: tensor<f32>[M, V]) {\n  let r = ctx.block.x * 4\n"
+        "  let t = X[r :+ 4, :]\n  var p = t * 0.0\n  for i in range(0, 60) {\n    let q = p\n"
+        "    let loss = rowmean(square(q - t))\n    p = q - grad(loss, q) * 2.0\n  }\n  Out[r :+ 4, :] = p\n"
+        "  let d = sum(p * t)\n  S[r :+ 4, :] = grad(d, p) + grad(d, t)\n}\n"
+    )
+    x = np.random.default_rng(6).normal(size=(6, 5)).astype(np.float32)
+    out = interp.run(kernel, {"X": x}, {}, {"M": 6, "V": 5})
+    np.testing.assert_allclose(out["Out"], x, atol=1e-5)
+    # The descent ends at t, so that p is t: sum(p t) has the slope t by p, and p + t by t, through the rounds too.
+    np.testing.assert_allclose(out["S"], 3 * x, rtol=1e-5, atol=1e-5)
+
+
+def test_a_gradient_in_a_branch():
+    kernel = build(
+        "kernel k(X: tensor<f32>[M, V], Out: tensor<f32>[M, V], n: i32) {\n  let r = ctx.block.x * 4\n"
+        "  let x = X[r :+ 4, :]\n  let z = x * x\n  if n > 0 {\n    let q = sin(z)\n    Out[r :+ 4, :] = grad(q, x)\n"
+        "  } else {\n    Out[r :+ 4, :] = grad(z, x)\n  }\n}\n"
+    )
+    x = np.random.default_rng(6).normal(size=(6, 5)).astype(np.float32)
+    for n, expected in ((1, 2 * x * np.cos(x * x)), (0, 2 * x)):
+        out = interp.run(kernel, {"X": x}, {"n": n}, {"M": 6, "V": 5})
+        np.testing.assert_allclose(out["Out"], expected, rtol=1e-5, atol=1e-6)

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from math import isfinite
 
 from tilec.ops import POINTWISE
 from tilec.source import Span
 from tilec.tile import ir
-from tilec.tile.gradient.polynomial import Guard, Term, invert_powers, multiply_powers
+from tilec.tile.gradient.polynomial import Guard, Powers, Term, invert_powers, multiply_powers
 from tilec.tile.gradient.shapes import axes_of, bounds_at, extent_at
 from tilec.tile.make import make_constant, make_pointwise, reduced_type
 from tilec.tile.walk import operands_of, regions_of, walk
 from tilec.types import ONE, DType, TileType, broadcast_activity
 
 _LARGEST_DEGREE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSum:
+    """A sum that is a value there is, times a number and divisors that the value was divided by."""
+
+    number: int
+    coefficient: float = 1.0
+    divisors: Powers = ()
+
+    @property
+    def total(self) -> Term:
+        return Term(self.coefficient, multiply_powers(((self.number, 1),), self.divisors))
 
 
 class Ledger:
@@ -40,7 +54,7 @@ class Ledger:
         """By the class of a and axes: the kernel's exp(a - max(a)) / sum(exp(a - max(a)))."""
         self.implications: dict[Guard, frozenset[Guard]] = {}
         """What holds wherever a guard does, beside what its condition itself says."""
-        self.sums: dict[Hashable, Term] = {}
+        self.sums: dict[Hashable, KnownSum] = {}
         """Sums by what they are the sum of (see `sums.key_of`)."""
 
     def nested(self) -> Ledger:

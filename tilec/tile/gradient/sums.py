@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tilec.tile import ir
 from tilec.tile.gradient.emit import emit
-from tilec.tile.gradient.ledger import Ledger
+from tilec.tile.gradient.ledger import KnownSum, Ledger
 from tilec.tile.gradient.polynomial import (
     ONE,
     ZERO,
@@ -37,7 +37,7 @@ def sum_over(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, *, keeps_a
     inside: dict[tuple[Powers, frozenset], list[Term]] = {}
     for term in terms:
         outer, inner = _split(ledger, term, axes)
-        known = _known_sum(ledger, inner, donor, axes, keeps_axes)
+        known = _known_sum(ledger, outer, inner, donor, axes, keeps_axes)
         if known is not None:
             done += multiply((outer,), known)
         else:
@@ -78,7 +78,10 @@ def _split(ledger: Ledger, term: Term, axes: Axes) -> tuple[Term, Term]:
 # --- sums that are known -------------------------------------------------------------------------------------
 
 
-def _known_sum(ledger: Ledger, term: Term, donor: ir.Value, axes: Axes, keeps_axes: bool) -> Sum | None:
+def _known_sum(
+    ledger: Ledger, outer: Term, term: Term, donor: ir.Value, axes: Axes, keeps_axes: bool
+) -> Sum | None:
+    """The sum of the term, where it is known. It is going to be multiplied by `outer`."""
     if not term.powers and not term.guards:
         return (ledger.count(donor, axes, keeps_axes=keeps_axes),)
     if axes == {-1}:
@@ -86,10 +89,12 @@ def _known_sum(ledger: Ledger, term: Term, donor: ir.Value, axes: Axes, keeps_ax
         if picked is not None:
             return picked
     known = ledger.sums.get(key_of(term.powers, term.guards, donor.type, axes))
-    if known is not None and all(_is_usable(ledger.value(factor), donor) for factor, _ in known.powers):
+    # A divisor that is 0 would give NaN for a sum that is a number: it has to be divided by again.
+    divides_back = known is not None and contains(outer.powers, invert_powers(known.divisors))
+    if known is not None and divides_back and covers(ledger.value(known.number).type, donor.type):
         if term.guards:
-            ledger.masked.update(factor for factor, _ in known.powers)
-        return (known,)
+            ledger.masked.add(known.number)
+        return (known.total,)
     if len(term.powers) == 1 and term.powers[0][1] == 1 and not term.guards:
         value = ledger.value(term.powers[0][0])
         if axes_of(value.type) >= axes and _has_bounds_of(value.type, donor.type, axes):
@@ -121,8 +126,8 @@ def _picked(ledger: Ledger, term: Term, donor: ir.Value) -> Sum | None:
         value = emit(ledger, (Term(powers=term.powers),))
         if value.type.rank == 0 or value.type.shape[-1].is_one or value.type.active[-1]:
             return None
-        known = Term(powers=((ledger.class_of(pick(ledger, value, index)), 1),))
-    return (replace(known, guards=known.guards | inside),)
+        known = KnownSum(ledger.class_of(pick(ledger, value, index)))
+    return (replace(known.total, guards=inside),)
 
 
 def _index_of(condition: ir.Value) -> ir.Value | None:
@@ -146,10 +151,6 @@ def pick(ledger: Ledger, value: ir.Value, index: ir.Value) -> ir.Value:
     leading = [TileType(each.type.dtype, each.type.shape[:-1], each.type.active[:-1]) for each in (value, index)]
     active = (*broadcast_activity(shape, leading), index.type.active[-1])
     return ledger.add(ir.Pick(TileType(value.type.dtype, (*shape, ONE_LANE), active), ledger.span, value, index))
-
-
-def _is_usable(value: ir.Value, donor: ir.Value) -> bool:
-    return covers(value.type, donor.type)
 
 
 def _has_bounds_of(tile: TileType, donor: TileType, axes: Axes) -> bool:
@@ -230,11 +231,9 @@ def note_sum(ledger: Ledger, value: ir.Reduce) -> None:
     outer, inner = _split(ledger, _operand_term(ledger, operand), axes)
     if any(power > 0 for _, power in outer.powers) or outer.coefficient == 0.0:
         return  # dividing by what may be 0 would not tell the sum
-    number = ledger.class_of(value)
-    inverse = Term(1.0 / outer.coefficient, invert_powers(outer.powers), outer.guards)
-    total = multiply((inverse,), (Term(powers=((number, 1),)),))
     if not outer.guards:
-        ledger.sums.setdefault(key_of(inner.powers, inner.guards, operand.type, axes), total[0])
+        known = KnownSum(ledger.class_of(value), 1.0 / outer.coefficient, invert_powers(outer.powers))
+        ledger.sums.setdefault(key_of(inner.powers, inner.guards, operand.type, axes), known)
 
 
 def note_pick(ledger: Ledger, value: ir.Pick) -> None:
@@ -246,7 +245,7 @@ def note_pick(ledger: Ledger, value: ir.Pick) -> None:
     term = ledger.term(operand)
     if term.coefficient != 0.0:
         key = key_of(term.powers, frozenset({(ledger.class_of(is_picked), True)}), operand.type, frozenset({-1}))
-        ledger.sums.setdefault(key, Term(1.0 / term.coefficient, ((ledger.class_of(value), 1),)))
+        ledger.sums.setdefault(key, KnownSum(ledger.class_of(value), 1.0 / term.coefficient))
 
 
 def lanes_of(ledger: Ledger, value: ir.Value) -> ir.Value:
@@ -296,8 +295,9 @@ def _reduced(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, keeps_axes
         ledger.masked.add(number)
     if len(terms) == 1:
         outer, inner = _split(ledger, terms[0], axes)
-        inverse = Term(1.0 / outer.coefficient, multiply_powers(((number, 1),), invert_powers(outer.powers)))
-        ledger.sums.setdefault(key_of(inner.powers, inner.guards, donor.type, axes), inverse)
+        if all(power < 0 for _, power in outer.powers):
+            known = KnownSum(number, 1.0 / outer.coefficient, invert_powers(outer.powers))
+            ledger.sums.setdefault(key_of(inner.powers, inner.guards, donor.type, axes), known)
     return Term(powers=((number, 1),))
 
 
