@@ -79,7 +79,7 @@ fn training_cross_entropy(x, t, smoothing = 0.0, z = 0.0, ignore_index = -100) {
 /// How far the classes other than `t` lie above it, together: `logsumexp of the others - x[t]`. Its softplus is the
 /// cross-entropy and its sigmoid is `1 - p[t]`, both accurate where `p[t]` is nearly 1. -1e4 for no other class.
 fn _others_above(x, t) {
-  let above = logsumexp(where(iota(1) == t, -inf, x)) - pick(x, t)
+  let above = logsumexp(where(iota(1, extent(x, 1)) == t, -inf, x)) - pick(x, t)
   return where(above < -1.0e4, -1.0e4, above)
 }
 

@@ -77,7 +77,8 @@ def training_cross_entropy(
 def focal_loss(x: Array, classes: Array, gamma: float = 2.0) -> Array:
     probability = softmax(x)
     others = _sum(np.where(np.arange(x.shape[1]) == classes, 0.0, probability))
-    return others**gamma * -np.log1p(-others)
+    logs = np.where(others < 0.5, np.log1p(-np.minimum(others, 0.5)), at_class(log_softmax(x), classes))
+    return others**gamma * -logs
 
 
 def sigmoid_focal_loss(x: Array, y: Array, alpha: float = 0.25, gamma: float = 2.0) -> Array:

@@ -20,9 +20,11 @@ from tests.reference.training_table import DIMS, LOSSES, Input, Loss
 from tilec.tile import interp
 
 STD = Path(__file__).parents[2] / "std"
-FILES = ("classification", "regression", "divergence", "ranking", "segmentation", "policy", "moe")
-ELSEWHERE = {"is_class", "top1_hit", "token_accuracy"}
-"""Integers and flags, tested by `test_training_edges`."""
+FILES = ("classification", "regression", "divergence", "ranking", "segmentation", "policy", "moe", "optim", "cast")
+FLAGS = {"is_class", "top1_hit", "token_accuracy"}
+STEPS = {"sgd_step", "nesterov_step", "adamw_step", "lion_step", "gradient_norm", "clip_factor"}
+CASTS = {"saturate_f16", "bf16_remainder", "int8_scale", "to_int8", "from_int8"}
+"""Tested by `test_training_edges` and `test_training_steps`."""
 ROWS, COLUMNS = 5, 7
 READS = {"tile": "[0 :+ 8, :]", "column": "[0 :+ 8, :]", "classes": "[0 :+ 8, :]", "feature": "[:]"}
 EVERY = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
@@ -188,7 +190,7 @@ def test_every_public_function_has_a_row_and_a_doc_comment():
         text = (STD / f"{name}.ph").read_text(encoding="utf-8")
         for match in re.finditer(r"^((?:///[^\n]*\n)*)fn ([A-Za-z]\w*)\(", text, re.MULTILINE):
             found[match[2]] = match[1]
-    assert set(found) == {loss.function for loss in LOSSES} | ELSEWHERE
+    assert set(found) == {loss.function for loss in LOSSES} | FLAGS | STEPS | CASTS
     for name, doc in found.items():
         for word in ("Domain", "Equals", "torch"):
             assert word.lower() in doc.lower(), f"{name}: its doc comment lacks '{word}'"

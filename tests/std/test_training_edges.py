@@ -1,0 +1,376 @@
+"""Training losses at the ends of their domains, and what must not change them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference import training
+from tests.reference.execution import bits, compiled
+from tests.reference.training_table import LOSSES, Loss
+from tests.std.test_training import draw, run
+
+INF, NAN = np.inf, np.nan
+CLASS_LOSSES = {
+    "cross_entropy": "cross_entropy(x, t)",
+    "smooth": "cross_entropy_smooth(x, t, 0.1)",
+    "smooth weighted": "cross_entropy_smooth(x, t, 0.1, w)",
+    "weighted": "cross_entropy_weighted(x, t, w)",
+    "soft": "cross_entropy_soft(x, q)",
+    "training": "training_cross_entropy(x, t)",
+    "focal": "focal_loss(x, t)",
+    "focal gamma": "focal_loss(x, t, 0.5)",
+    "info_nce": "info_nce(x, t, 0.5)",
+    "entropy": "softmax_entropy(x)",
+    "distillation": "distillation_loss(x, y, 2.0)",
+    "log probability": "class_logp(x, t)",
+}
+EACH = pytest.mark.parametrize("loss", CLASS_LOSSES.values(), ids=CLASS_LOSSES)
+
+
+def evaluate(
+    expression: str, wrt: str = "x", one: str = "1", device: str = "numpy", **values: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """The value of an expression of rows, and the slope of its sum in `wrt`. Arrays of one axis are features; `one` is
+    what the extent of a tile of one column is called."""
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    parameters, lets = [], []
+    for name, array in arrays.items():
+        element = "i32" if array.dtype.kind == "i" else "f32"
+        width = "C" if array.shape[-1] != 1 else "1" if name == "t" else one
+        dims = "[C]" if array.ndim == 1 else f"[M, {width}]"
+        span = "[:]" if array.ndim == 1 else "[r :+ 8, :]"
+        parameters.append((f"{name.upper()}: tensor<{element}>{dims}", dims))
+        lets.append(f"  let {name} = {name.upper()}{span}\n")
+        if name == wrt:
+            slope_dims = dims
+    signature = ", ".join(text for text, _ in parameters)
+    text = (
+        f"kernel run({signature}, F: tensor<f32>[M, 1], G: tensor<f32>{slope_dims}) {{\n"
+        f"  let r = ctx.block.x * 8\n{''.join(lets)}  let f = {expression}\n"
+        f"  F[r :+ 8, :] = f\n  G[r :+ 8, :] = grad(f, {wrt})\n}}\n"
+    )
+    given_arrays = {
+        name.upper(): array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
+        for name, array in arrays.items()
+    }
+    result = compiled(text).run(**given_arrays, device=device)
+    return result.F, result.G
+
+
+def batch(seed: int, rows: int, columns: int, scale: float = 3.0) -> dict[str, np.ndarray]:
+    """Logits on a grid, so that f32 shifts them exactly, and what the losses want beside them."""
+    rng = np.random.default_rng(seed)
+    q = np.exp(rng.normal(size=(rows, columns)))
+    return {
+        "x": np.round(rng.normal(size=(rows, columns)) * scale * 8) / 8,
+        "y": np.round(rng.normal(size=(rows, columns)) * scale * 8) / 8,
+        "t": rng.integers(0, columns, (rows, 1)),
+        "w": rng.uniform(0.5, 1.5, columns),
+        "q": q / q.sum(axis=1, keepdims=True),
+    }
+
+
+def used(loss: str, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arguments that the expression names."""
+    inside = loss[loss.index("(") :].replace("(", " ").replace(")", " ").replace(",", " ").split()
+    return {name: value for name, value in values.items() if name in inside}
+
+
+def check_equal(got: tuple, expected: tuple, tolerance: float = 3e-6) -> None:
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+SIZES = {"seed": st.integers(0, 2**16), "rows": st.integers(1, 9), "columns": st.integers(2, 40)}
+FEW = settings(max_examples=6)
+
+
+@EACH
+@FEW
+@given(**SIZES, shift=st.sampled_from([1e4, -1e4, 1e6]))
+def test_a_shift_of_the_logits_changes_nothing(loss: str, seed: int, rows: int, columns: int, shift: float):
+    values = used(loss, batch(seed, rows, columns))
+    check_equal(evaluate(loss, **(values | {"x": values["x"] + shift})), evaluate(loss, **values), 2e-5)
+
+
+@EACH
+@FEW
+@given(**SIZES)
+def test_permuted_classes_permute_the_gradient(loss: str, seed: int, rows: int, columns: int):
+    values = batch(seed, rows, columns)
+    order = np.random.default_rng(seed).permutation(columns)
+    moved = {name: values[name][..., order] for name in "xywq"} | {"t": np.argsort(order)[values["t"]]}
+    f, g = evaluate(loss, **used(loss, values))
+    check_equal(evaluate(loss, **used(loss, moved)), (f, g[:, order]))
+
+
+@EACH
+@FEW
+@given(**SIZES, more=st.integers(1, 5))
+def test_masked_classes_are_not_there(loss: str, seed: int, rows: int, columns: int, more: int):
+    """Also with smoothing, which spreads over the classes that are there; weighted means divide by them."""
+    values = batch(seed, rows, columns)
+    fill = {"x": -INF, "y": -INF, "w": 1.0, "q": 0.0}
+    wider = {
+        name: np.concatenate([values[name], np.full((*values[name].shape[:-1], more), by)], axis=-1)
+        for name, by in fill.items()
+    } | {"t": values["t"]}
+    f, g = evaluate(loss, **used(loss, values))
+    got_f, got_g = evaluate(loss, **used(loss, wider))
+    check_equal((got_f, got_g[:, :columns]), (f, g))
+    assert (got_g[:, columns:] == 0).all()
+
+
+@EACH
+@FEW
+@given(**SIZES)
+def test_gradient_rows_sum_to_zero(loss: str, seed: int, rows: int, columns: int):
+    values = used(loss, batch(seed, rows, columns))
+    _, g = evaluate(loss, **values)
+    assert (np.abs(g.astype(np.float64).sum(axis=1)) <= 1e-6 * (1 + np.abs(g).sum(axis=1))).all()
+
+
+@EACH
+def test_one_class(loss: str):
+    values = used(loss, batch(1, 3, 1) | {"t": np.zeros((3, 1), int), "q": np.ones((3, 1))})
+    f, g = evaluate(loss, one="C", **values)
+    assert np.abs(f).max() <= 1e-6
+    assert np.abs(g).max() <= 1e-6
+
+
+@pytest.mark.parametrize("fill", [NAN, INF, -INF, 3e38])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "training_cross_entropy(x, t, 0.1, 1e-4)",
+        "where(is_class(x, t), focal_loss(x, t), 0.0)",
+        "weighted(cross_entropy(x, t), f32(is_class(x, t)))",
+    ],
+)
+def test_ignored_rows_are_exactly_zero(loss: str, fill: float):
+    values = used(loss, batch(2, 6, 9))
+    values["t"][[0, 2, 5], 0] = [-100, 9, -1]
+    values["x"][[0, 2, 5]] = fill
+    f, g = evaluate(loss, **values)
+    ignored = np.array([True, False, True, False, False, True])
+    assert (f[ignored] == 0).all()
+    assert (g[ignored] == 0).all()
+    assert np.isfinite(g[~ignored]).all()
+    assert (f[~ignored] != 0).all()
+
+
+def test_every_row_ignored():
+    values = used("(x t)", batch(3, 9, 5)) | {"t": np.full((9, 1), -100)}
+    f, g = evaluate("training_cross_entropy(x, t, 0.1, 1e-4)", **values)
+    assert not f.any()
+    assert not g.any()
+
+
+def test_a_given_ignore_index():
+    values = used("(x t)", batch(3, 4, 5)) | {"t": np.array([[0], [1], [2], [1]])}
+    f, _ = evaluate("training_cross_entropy(x, t, ignore_index: 1)", **values)
+    assert (f[:, 0] != 0).tolist() == [True, False, True, False]
+
+
+def test_no_options_are_plain_cross_entropy_bit_for_bit():
+    values = used("(x t)", batch(4, 9, 30))
+    plain = evaluate("cross_entropy(x, t)", **values)
+    for text in ("training_cross_entropy(x, t, 0.0, 0.0)", "cross_entropy_smooth(x, t, 0.0)"):
+        for a, b in zip(evaluate(text, **values), plain, strict=True):
+            np.testing.assert_array_equal(bits(a + np.float32(0)), bits(b + np.float32(0)))
+
+
+@EACH
+def test_micro_batches_are_the_joined_batch(loss: str):
+    values = used(loss, batch(5, 7, 12))
+    parts = [{n: v if v.ndim == 1 else v[rows] for n, v in values.items()} for rows in (slice(0, 3), slice(3, 7))]
+    joined = evaluate(loss, **values)
+    for index in (0, 1):
+        both = np.concatenate([evaluate(loss, **part)[index] for part in parts])
+        np.testing.assert_array_equal(bits(both), bits(joined[index]))
+
+
+@EACH
+def test_a_row_of_masked_classes_is_nan_and_disturbs_no_other(loss: str):
+    values = used(loss, batch(6, 4, 5))
+    clean = evaluate(loss, **values)
+    values["x"][1] = -INF
+    f, g = evaluate(loss, **values)
+    others = [0, 2, 3]
+    if "focal" not in loss and "entropy(x)" not in loss:
+        assert np.isnan(f[1]) or "training" in loss
+    np.testing.assert_array_equal(f[others], clean[0][others])
+    np.testing.assert_array_equal(g[others], clean[1][others])
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_a_nan_stays_a_nan(loss: Loss):
+    first = loss.inputs[0]
+    values = draw(loss)
+    clean = run(loss, values, "numpy").Result
+    column = 0 if first.kind == "column" else 3
+    if loss.function == "weighted":
+        values["W"][2] = 1.0  # a weight of 0 leaves a NaN out
+    values[first.name][2, column] = NAN
+    got = run(loss, values, "numpy").Result
+    if loss.result == "scalar":
+        assert np.isnan(got).all()
+        return
+    assert np.isnan(got[2, 3 if loss.result == "tile" else 0])
+    others = [0, 1, 3, 4]
+    np.testing.assert_array_equal(bits(got[others]), bits(clean[others]))
+
+
+def tails(expression: str, expected: Any, slope: Any, wrt: str = "x", tolerance: float = 2e-6, **values: Any) -> None:
+    """Value and slope, relative: nothing absolute is allowed."""
+    f, g = evaluate(expression, wrt, **{name: np.asarray(value) for name, value in values.items()})
+    np.testing.assert_allclose(f, np.reshape(expected, f.shape), rtol=tolerance)
+    if slope is not None:
+        np.testing.assert_allclose(g, np.reshape(slope, g.shape), rtol=tolerance)
+
+
+def test_focal_loss_of_sure_rows_keeps_its_digits():
+    x = np.array([[0.0, -30.0], [0.0, -20.0], [30.0, 0.0], [0.0, 30.0]])
+    t = np.zeros((4, 1), int)
+    for gamma in (0.0, 0.5, 1.0, 2.0):
+        tails(f"focal_loss(x, t, {gamma})", training.focal_loss(x, t, gamma), None, x=x, t=t, tolerance=3e-5)
+    _, g = evaluate("focal_loss(x, t, 0.5)", x=np.array([[0.0, -INF], [0.0, -200.0]]), t=t[:2])
+    assert not g.any()
+
+
+def test_binary_losses_at_the_ends():
+    inf = np.array([[INF], [-INF]])
+    tails("binary_cross_entropy_with_logits(x, y, 3.0)", [0.0, 0.0], [0.0, 0.0], x=inf, y=[[1.0], [0.0]])
+    tails("binary_cross_entropy_with_logits(x, y, 3.0)", [INF, INF], [1.0, -3.0], x=inf, y=[[0.0], [1.0]])
+    e = np.exp(-80.0)
+    x = np.array([[80.0], [-80.0], [0.0]])
+    slope = [-3 * e, e, -1.5]
+    values = {"x": x, "y": [[1.0], [0.0], [1.0]]}
+    expected = [3 * e, e, 3 * np.log(2)]
+    tails("binary_cross_entropy_with_logits(x, y, 3.0)", expected, slope, **values, tolerance=3e-5)
+    e = np.exp(-40.0)
+    values["x"] = np.array([[40.0], [-40.0], [0.0]])
+    tails("sigmoid_focal_loss(x, y, -1.0, 1.0)", [e * e, e * e, np.log(2) / 2], None, **values, tolerance=5e-5)
+    p, y = [[0.0], [1.0], [0.0], [1.0], [1e-30]], [[0.0], [1.0], [1.0], [0.0], [1.0]]
+    slope = [1.0, -1.0, -1e12, 1e12, -1e30]
+    tails("binary_cross_entropy(x, y)", [0, 0, 100, 100, 30 * np.log(10)], slope, x=p, y=y)
+
+
+def test_regression_at_the_ends():
+    x, y = np.array([[1e-4], [-1e-3], [0.0], [2.0], [-1e4], [3e37]]), np.zeros((6, 1))
+    a = np.abs(x)
+    expected = np.where(
+        a < 1, np.log1p(2 * np.sinh(np.minimum(a, 1) / 2) ** 2), a + np.log1p(np.exp(-2 * a)) - np.log(2)
+    )
+    tails("log_cosh_loss(x, y)", expected, np.tanh(x), x=x, y=y)
+    tails("smooth_l1_loss(x, y, 0.0)", a, np.sign(x), x=x, y=y)
+    tails("l1_loss(x, y)", a, np.sign(x), x=x, y=y)
+    small = np.array([[1e-15], [1e-10], [1e-3]])
+    tails("huber_loss(x, y)", [0.5e-30, 0.5e-20, 5e-7], small, x=small, y=np.zeros((3, 1)))
+    tails("poisson_nll_loss(x, y)", [0.0, 1.0], [0.0, 1.0], x=[[-INF], [0.0]], y=[[0.0], [0.0]])
+    tails("poisson_rate_nll_loss(x, y, 0.0)", [0.0, 2.0], [1.0, 1.0], x=[[0.0], [2.0]], y=[[0.0], [0.0]])
+    # A variance of 0 counts as eps and is pulled up
+    f, g = evaluate("gaussian_nll_loss(x, y, v)", "v", x=[[1.0]], y=[[0.0]], v=[[0.0]])
+    np.testing.assert_allclose([f[0, 0], g[0, 0]], [(np.log(1e-6) + 1e6) / 2, (1e6 - 1e12) / 2], rtol=1e-6)
+
+
+def test_divergences_at_the_ends():
+    with np.errstate(divide="ignore"):
+        p = np.log([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.3, 0.7, 0.0]])
+        q = np.log([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    f, g = evaluate("js_div(x, y)", x=p, y=q)
+    np.testing.assert_allclose(f, training.js_div(p, q), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(f[1], np.log(2), rtol=1e-6)
+    assert np.isfinite(g).all()
+    f, g = evaluate("kl_div_log_target(x, y)", x=p, y=q)
+    assert f[0] == 0
+    assert np.isposinf(f[1])
+    np.testing.assert_allclose(f[2], -np.log(0.3), rtol=1e-6)
+    assert np.isfinite(g).all()
+    near = np.log([[0.3, 0.7]])
+    shifted = np.log([[0.3001, 0.6999]])
+    f, _ = evaluate("js_div(x, y)", x=near, y=shifted)
+    near, shifted = near.astype(np.float32).astype(float), shifted.astype(np.float32).astype(float)
+    np.testing.assert_allclose(f, training.js_div(near, shifted), atol=2e-8)
+
+
+def test_margins_at_the_ends():
+    zero = np.zeros((2, 3))
+    for text in ("triplet_margin_loss(x, y, w)", "cosine_embedding_loss(x, y, 1.0)"):
+        f, g = evaluate(text, **({"x": zero, "y": zero} | ({"w": zero} if "w" in text else {})))
+        np.testing.assert_array_equal(f, 1.0)
+        assert np.isfinite(g).all()
+    f, g = evaluate("multi_margin_loss(x, t)", x=[[1.0, -INF, 3.0]], t=[[0]])
+    np.testing.assert_array_equal(f, np.float32(1.0))
+    assert g[0, 1] == 0
+
+
+def test_policies_at_the_ends():
+    logp, old = np.array([[200.0]] * 3 + [[-200.0]] * 2), np.zeros((5, 1))
+    a = np.array([[0.0], [2.0], [-2.0], [2.0], [-2.0]])
+    f, g = evaluate("ppo_loss(x, y, a)", x=logp, y=old, a=a)
+    np.testing.assert_allclose(f[:, 0], [0.0, -2.4, INF, 0.0, 1.6], rtol=1e-6)
+    assert (g[[0, 1, 4]] == 0).all()
+    d = np.array([[1e-5], [-1e-3], [0.39], [0.41], [-5.0], [0.0]]).astype(np.float32).astype(float)
+    tails("kl_estimate(x, y)", np.expm1(d) - d, -np.expm1(d), x=np.zeros((6, 1)), y=d)
+    f, g = evaluate("orpo_loss(x, y)", x=[[0.0], [-1e-6], [-90.0]], y=[[-1.0], [0.0], [-1e-6]])
+    assert np.isfinite(f).all()
+    assert np.isfinite(g).all()
+    tails("orpo_loss(x, y)", [1.0 + 0.1 * np.log(2)], None, x=[[-1.0]], y=[[-1.0]])
+    tails("simpo_loss(x, y, 1.0, 0.0)", [np.exp(-80.0), 80.0], [-np.exp(-80.0), -1.0], x=[[0.0], [-80.0]],
+          y=[[-80.0], [0.0]], tolerance=3e-5)  # fmt: skip
+    tails("kto_loss(x, y, 0.0, 1.0, 1.0)", [np.exp(-80.0)], None, x=[[80.0]], y=[[0.0]], tolerance=3e-5)
+
+
+def test_weights_of_zero_meet_no_infinity():
+    x, t, w = [[0.0, -INF], [1.0, 0.0]], [[1], [0]], [1.0, 0.0]
+    f, g = evaluate("cross_entropy_weighted(x, t, w)", x=x, t=t, w=w)
+    assert f[0] == 0
+    assert (g[0] == 0).all()
+    q = [[1.0, 0.0], [0.5, 0.5]]
+    tails("cross_entropy_soft(x, q)", [0.0, np.log1p(np.e) - 0.5], None, x=x, q=q)
+    tails("z_loss(x, 0.0)", [0.0], [[0.0, 0.0]], x=[[-INF, -INF]])
+    tails("softcap(x, 5.0) * 1.0", [-INF, 0.0, 5.0, 4.0 * 1.25 * np.tanh(0.2)], None, x=[[-INF], [0.0], [1e30], [1.0]])
+
+
+def test_masked_and_ignored_rows_on_a_device():
+    values = used("(x t)", batch(7, 9, 70))
+    values["x"][:, 60:] = -INF
+    values["t"] = np.minimum(values["t"], 59)
+    values["t"][[1, 4], 0] = [-100, 70]
+    values["x"][[1, 4]] = NAN
+    values["x"][6] += 1e6
+    text = "training_cross_entropy(x, t, 0.1, 0.0) + where(is_class(x, t), focal_loss(x, t), 0.0)"
+    f, g = evaluate(text, device="llvmpipe", **values)
+    assert (f[[1, 4]] == 0).all()
+    assert (g[[1, 4]] == 0).all()
+    assert (g[:, 60:] == 0).all()
+    check_equal((f, g), evaluate(text, **values), 1e-5)
+
+
+def test_infinities_on_a_device():
+    x, y = np.array([[INF, -INF, 80.0, -80.0, 0.5]]), np.array([[1.0, 0.0, 1.0, 0.0, 0.5]])
+    text = "binary_cross_entropy_with_logits(x, y, 3.0)"
+    check_equal(evaluate(text, device="llvmpipe", x=x, y=y), evaluate(text, x=x, y=y))
+    logp, a = np.array([[200.0], [200.0], [NAN]]), np.array([[0.0], [2.0], [1.0]])
+    text = "ppo_loss(x, y, a)"
+    values = {"x": logp, "y": logp * 0, "a": a}
+    check_equal(evaluate(text, device="llvmpipe", **values), evaluate(text, **values))
+
+
+def test_hits():
+    values = {"X": [[1, 3, 3], [2, 0, 1], [0, 1, 5], [9, 1, 1]], "T": [[1], [2], [2], [-100]]}
+    kernel = compiled(
+        "kernel run(X: tensor<f32>[M, C], T: tensor<i32>[M, 1], Hit: tensor<f32>[M, 1], Rate: tensor<f32>[1]) {\n"
+        "  let x = X[:, :]\n  let t = T[:, :]\n  Hit[:, :] = top1_hit(x, t)\n  Rate[0] = token_accuracy(x, t)\n}\n"
+    ).run
+    given_values = np.array(values["X"], np.float32), np.array(values["T"], np.int32)
+    result = kernel(*given_values, device="numpy")
+    assert result.Hit[:, 0].tolist() == [1, 0, 1, 0]
+    np.testing.assert_allclose(result.Rate, 2 / 3, rtol=1e-7)
+    assert kernel(given_values[0], given_values[1] * 0 - 100, device="numpy").Rate[0] == 0
