@@ -42,7 +42,7 @@ def stage(name: str) -> Iterator[None]:
     """Names what fails inside: anything but a `TilecError` becomes an `InternalError` of that stage."""
     try:
         yield
-    except TilecError:
+    except (TilecError, MemoryError):
         raise
     except Exception as error:
         raise InternalError(name, f"{type(error).__name__}: {error}") from error

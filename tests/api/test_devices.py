@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tilec
 from tests.api.test_calls import SOURCE, x
+from tests.diff import tint
 from tilec.runtime import kernel as kernel_module
 
 F32 = np.float32
@@ -151,6 +153,8 @@ def test_devices_by_name(m):
         np.testing.assert_array_equal(m.double(x(2, 2), device=name).B, 2 * x(2, 2))
     with pytest.raises(tilec.DeviceError, match="no device is called 'quantum'"):
         m.double(x(2, 2), device="quantum")
+    with pytest.raises(tilec.DeviceError, match=r"not 0\.5"):
+        m.double(x(2, 2), device=0.5)
 
 
 def test_without_a_device_the_interpreter_runs_and_says_so_once(m, monkeypatch):
@@ -168,8 +172,67 @@ def test_without_a_device_the_interpreter_runs_and_says_so_once(m, monkeypatch):
 
 def test_limits_are_named_before_the_launch(m, lavapipe, monkeypatch):
     monkeypatch.setitem(lavapipe.limits, "max-storage-buffer-binding-size", 64)
-    with pytest.raises(tilec.DeviceError, match=r"bytes of A.*128 is more than .* offers, 64 \(max-storage-buffer"):
+    with pytest.raises(tilec.DeviceError, match=r"bytes of A \[8, 4\]: 128 is more than .* 64 \(max-storage-buffer"):
         m.double(x(8, 4), device=lavapipe)
+
+
+LIMITED = """
+kernel fill(Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x
+  Y[r :+ 1, :] = 1.0
+}
+
+kernel bytes(Y: tensor<u8>[M, V]) {
+  Y[:, :] = 1
+}
+
+kernel many(A: tensor<f32>[M], B: tensor<f32>[M], C: tensor<f32>[M], D: tensor<f32>[M], E: tensor<f32>[M],
+            F: tensor<f32>[M], G: tensor<f32>[M], H: tensor<f32>[M], Y: tensor<f32>[M]) {
+  Y[:] = A[:] + B[:] + C[:] + D[:] + E[:] + F[:] + G[:] + H[:]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "kernel", "sizes", "message"),
+    [
+        ("max-storage-buffer-binding-size", 2**60, "bytes", (2**17, 2**17), "Y has 17,179,869,184 .*fewer rows"),
+        ("max-storage-buffer-binding-size", 2**60, "bytes", (1, 2**31 - 2), r"axis of Y.*more axes"),
+        ("max-storage-buffer-binding-size", 64, "fill", (8, 4), r"this adapter offers more: .*binding-size': 128"),
+        ("max-compute-workgroups-per-dimension", 4, "fill", (4000, 300), "workgroups are.* 4 an axis.*fewer rows"),
+        ("max-uniform-buffer-binding-size", 0, "fill", (8, 4), r"sizes and scalars: \d+ is more.*adapter offers more"),
+    ],
+)
+def test_a_launch_beyond_a_limit_says_which_and_a_way_out(lavapipe, monkeypatch, limit, value, kernel, sizes, message):
+    module = tilec.compile(source=LIMITED)
+    monkeypatch.setitem(lavapipe.limits, limit, value)
+    rows, columns = sizes
+    with pytest.raises(tilec.DeviceError, match=message):
+        module[kernel](M=rows, V=columns, device=lavapipe)
+
+
+def test_more_tensors_than_the_device_was_opened_for(lavapipe, monkeypatch):
+    module = tilec.compile(source=LIMITED)
+    arrays = [x(5)] * 8
+    with pytest.raises(tilec.DeviceError, match=r"9 is more .* 8 \(.*limits=\{'max-storage-buffers.*': 9"):
+        module.many(*arrays, device=lavapipe)
+    monkeypatch.setattr(tint, "assert_valid", lambda text: None)  # it judges by the default limits
+    wide = tilec.device("lavapipe", limits={"max-storage-buffers-per-shader-stage": 9})
+    np.testing.assert_array_equal(module.many(*arrays, device=wide).Y, 8 * x(5))
+    monkeypatch.setattr(lavapipe, "info", replace(lavapipe.info, limits={}))
+    with pytest.raises(tilec.CompileError, match="9 storage buffers; the limit is 8"):
+        module.many(*arrays, device=lavapipe)
+
+
+def test_small_limits_make_small_workgroups(lavapipe, monkeypatch):
+    for limit, value in [
+        ("max-compute-invocations-per-workgroup", 16),
+        ("max-compute-workgroup-size-x", 16),
+        ("max-compute-workgroup-storage-size", 256),
+    ]:
+        monkeypatch.setitem(lavapipe.limits, limit, value)
+    module = tilec.compile(source="kernel k(A: tensor<f32>[M, V], Y: tensor<f32>[1]) {\n  Y[0] = sum(A[:, :])\n}\n")
+    assert module.k(x(37, 41), device=lavapipe).Y[0] == x(37, 41).sum()
 
 
 def test_rows_do_not_make_variants(lavapipe):

@@ -12,6 +12,7 @@ from tilec.runtime import arguments
 from tilec.runtime.arrays import DeviceArray
 from tilec.runtime.compute import Device
 from tilec.runtime.launch import Prepared, check_aliases, common_device, interpret, launch, options_for, tensor_shapes
+from tilec.runtime.limits import compile_for
 from tilec.runtime.result import Result
 from tilec.runtime.scalars import Number, scalar_value
 from tilec.tile.ir import Kernel as TileKernel
@@ -40,7 +41,10 @@ def call(
         prepared = kernel._prepared.get(key)
         if prepared is not None:
             return _again(prepared, values)
-    return _Call(kernel, values, dtypes).run(device, key)
+    try:
+        return _Call(kernel, values, dtypes).run(device, key)
+    except MemoryError as error:
+        raise ArrayError(f"{kernel.name}: this machine's memory does not hold the arrays: {error}") from None
 
 
 def _const_names(kernel: Kernel) -> list[str]:
@@ -157,7 +161,7 @@ class _Call:
         own_key = key if key is not None else self._key(chosen)
         prepared = kernel._prepared.get(own_key)
         if prepared is None:
-            compiled = self.variants.for_dims(self.dims, options_for(chosen))
+            compiled = compile_for(self.variants, chosen, self.dims, options_for(chosen))
             prepared = kernel._prepared.put(own_key, Prepared(compiled, chosen, self.dims, self.scalars))
         written = launch(prepared, self._host_arrays())
         if any(isinstance(array, DeviceArray) for array in self.arrays.values()):

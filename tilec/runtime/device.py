@@ -65,6 +65,8 @@ def devices() -> list[DeviceInfo]:
 
 
 def _is_named(info: DeviceInfo, which: str | int) -> bool:
+    if not isinstance(which, (str, int)):
+        raise DeviceError(f"a device is a name, an index of tilec.devices() or a tilec.Device, not {which!r}")
     return info.index == which if isinstance(which, int) else info.matches(which)
 
 

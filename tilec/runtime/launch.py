@@ -16,6 +16,7 @@ from tilec.options import Limits, Options
 from tilec.runtime.arrays import DeviceArray, allocate, numpy_dtype, upload_array
 from tilec.runtime.cache import Kept
 from tilec.runtime.compute import Buffer, Device, Launch, Pipeline
+from tilec.runtime.limits import check_launch
 from tilec.runtime.scalars import Number
 from tilec.tile.ir import Kernel, TensorParameter
 from tilec.types import DType
@@ -121,38 +122,11 @@ class Prepared:
             if tensor.access != "in"
         )
         self._values = {**dims, **{name: int(n) for name, n in scalars.items() if not isinstance(n, float)}}
-        self._check_limits()
+        check_launch(compiled, device, self.shapes, self._values)
         self._uniforms = self._uniform_buffer(scalars)
         self._scratch = self._scratch_buffer()
         self._steps = self._make_steps()
         self._spare: dict[str, list[Buffer]] = {}
-
-    def _check_limits(self) -> None:
-        limits, program = self.device.limits, self.compiled.program
-        kernel = program.kernel
-        _at_most(
-            self.device, "max-storage-buffer-binding-size", self._scratch_bytes(), f"the scratch memory of {kernel}"
-        )
-        for dispatch in program.dispatches:
-            what = f"{kernel}: the dispatch {dispatch.name}"
-            _at_most(self.device, "max-compute-invocations-per-workgroup", dispatch.threads, f"{what}: threads")
-            _at_most(self.device, "max-compute-workgroup-size-x", dispatch.threads, f"{what}: threads")
-            shared = sum(4 * array.length for array in dispatch.shared)
-            _at_most(self.device, "max-compute-workgroup-storage-size", shared, f"{what}: bytes of workgroup memory")
-            count = len(dispatch.buffers)
-            _at_most(self.device, "max-storage-buffers-per-shader-stage", count, f"{what}: tensors and scratch")
-            workgroups = max(0, dispatch.workgroups.evaluate(self._values))
-            most = limits["max-compute-workgroups-per-dimension"]
-            if max(fold(workgroups)) > most:
-                raise DeviceError(
-                    f"{what} needs {workgroups:,} workgroups, and {self.device.name} launches at most {most:,} an axis "
-                    "(max-compute-workgroups-per-dimension)"
-                )
-        for tensor in self.compiled.kernel.tensors:
-            size = tensor.dtype.size
-            for extent in self.shapes[tensor.name]:
-                size *= extent
-            _at_most(self.device, "max-storage-buffer-binding-size", size, f"{kernel}: the bytes of {tensor.name}")
 
     def _scratch_bytes(self) -> int:
         return 4 * max(0, self.compiled.program.scratch_words.evaluate(self._values))
@@ -249,13 +223,6 @@ def _key(kind: str, tensor: str | None) -> str:
     if kind == "uniform":
         return _UNIFORMS
     return _SCRATCH if tensor is None else tensor
-
-
-def _at_most(device: Device, limit: str, value: int, what: str) -> None:
-    if value > device.limits[limit]:
-        raise DeviceError(
-            f"{what}: {value:,} is more than {device.name} offers, {device.limits[limit]:,} ({limit})"
-        )
 
 
 _SHADER_PLACE = re.compile(r"wgsl:(\d+):\d+")
