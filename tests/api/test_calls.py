@@ -340,9 +340,23 @@ def test_scalars(m):
     ):
         assert words in error(k, x(3), **named)
     assert "beyond f32" in error(m.double, x(2, 2), 1e39)
-    assert "beyond f32" in error(m.double, x(2, 2), 10**400)
+    assert "an integer of 16,610 bits is beyond f32" in error(m.double, x(2, 2), 10**5000)
+    assert "an integer of 16,610 bits is beyond u32" in error(k, x(3), n=10**5000)
     assert np.isinf(m.double(x(2, 2), float("inf"), device="numpy").B).all()
     assert np.isnan(m.double(x(2, 2), float("nan"), device="numpy").B).all()
+
+
+def test_what_no_array_is_and_no_memory_holds(m):
+    assert "args is a dictionary by name, not int" in error(m.double, args=3)
+    assert "dtypes is a dictionary by name, not list" in error(m.double, x(2, 2), dtypes=["f16"])
+    wide = np.broadcast_to(np.float32(1), (2**22, 2**22))
+    assert "memory does not hold the arrays" in error(m.double, wide)
+    assert "an index is an i32: at most 2,147,483,647" in error(m.double, np.zeros((0, 2**33), np.float32))
+    for sizes in ({"N": -1}, {"N": 1.5}, {"N": "a"}):
+        with pytest.raises(tilec.ArrayError, match="N: "):
+            m.double.wgsl(dims=sizes)
+        with pytest.raises(tilec.ArrayError, match="N: "):
+            m.double.grid(M=1, **({"N": 2**40} if sizes["N"] == -1 else sizes))
 
 
 def test_specialize(m):

@@ -173,6 +173,11 @@ def _check_computed(
         for axis, dim in enumerate(tensor.dims):
             value = dim.evaluate(dims)
             why = "; ".join(f"{name} is {dims[name]} {said_by[name]}" for name in _symbols(dim))
+            if value > I32_HIGHEST:
+                raise ArrayError(
+                    f"{tensor.name}: axis {axis}, {dim}, would have {value:,} elements, and an index is an i32: "
+                    f"at most {I32_HIGHEST:,}; {why}"
+                )
             if value < 0:
                 raise ArrayError(f"{tensor.name}: axis {axis} would have {dim} = {value} elements; {why}")
             if tensor.name not in shapes or shapes[tensor.name][axis] == value:

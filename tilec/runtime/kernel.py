@@ -269,11 +269,14 @@ class Kernel:
     def _compiled(
         self, dims: Mapping[str, int] | None, dtypes: Mapping[str, Any] | None, features: Sequence[str] = ()
     ) -> driver.Compiled:
+        from tilec.runtime.scalars import I32_HIGHEST, integer_value
+
         for name in dims or {}:
             if name not in self._signature.dims:
                 raise ArrayError(f"{self.name}: {name} is no dim; there is {', '.join(self._signature.dims) or 'none'}")
+        sizes = {name: integer_value(value, name, "a size", 0, I32_HIGHEST) for name, value in (dims or {}).items()}
         variants = self._variants(self._asked_dtypes(dtypes))
-        return variants.general(Options(features=tuple(features)), dims)
+        return variants.general(Options(features=tuple(features)), sizes)
 
     def wgsl(
         self,
@@ -297,7 +300,7 @@ class Kernel:
         """The number of blocks along x, y and z, for dims (and scalars, where the grid depends on one) by name."""
         kernel = self._variants({}).kernel
         try:
-            x, y, z = (max(0, extent.evaluate(dims)) for extent in kernel.grid)
+            x, y, z = (max(0, extent.evaluate(_whole(dims))) for extent in kernel.grid)
         except KeyError as error:
             raise ArrayError(f"{self.name}: the grid depends on {error.args[0]}: grid({error.args[0]}=...)") from None
         return x, y, z
@@ -333,6 +336,9 @@ class Kernel:
         """
         from tilec.runtime.call import call
 
+        for what, given in (("dtypes", dtypes), ("args", args)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ArrayError(f"{self.name}: {what} is a dictionary by name, not {type(given).__name__}")
         return call(self, positional, {**named, **self._extra(named, args)}, device, dtypes)
 
     def _extra(self, named: Mapping[str, Any], args: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -350,6 +356,12 @@ def _declaration(parameter: ParameterSignature) -> str:
         return f"{parameter.name}: tensor<{parameter.type_variable or types}>[{', '.join(map(str, parameter.dims))}]"
     default = "" if parameter.default is None else f" = {parameter.default}"
     return f"{'const ' if parameter.is_const else ''}{parameter.name}: {types}{default}"
+
+
+def _whole(values: Mapping[str, Any]) -> dict[str, int]:
+    from tilec.runtime.scalars import I32_HIGHEST, integer_value
+
+    return {name: integer_value(value, name, "i32", -I32_HIGHEST - 1, I32_HIGHEST) for name, value in values.items()}
 
 
 def _named(given: Any, what: str) -> DType:

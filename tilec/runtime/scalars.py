@@ -26,7 +26,7 @@ def scalar_value(value: Any, dtype: DType, name: str) -> Number:
     if dtype is DType.F32:
         # Infinities and NaN are numbers of f32; a Python number is rounded, as the language's literals are.
         if math.isfinite(value) and abs(value) >= _F32_BEYOND if isinstance(value, float) else abs(value) >= 2**128:
-            raise ArrayError(f"{name}: {value!r} is beyond f32, whose largest number is 3.4028235e38")
+            raise ArrayError(f"{name}: {_short(value)} is beyond f32, whose largest number is 3.4028235e38")
         return float(value)
     low, high = (0, 2**32 - 1) if dtype is DType.U32 else (-(2**31), I32_HIGHEST)
     return integer_value(value, name, str(dtype), low, high)
@@ -57,5 +57,12 @@ def integer_value(value: Any, name: str, what: str, low: int, high: int) -> int:
     if isinstance(value, float) and not value.is_integer():
         raise ArrayError(f"{name}: {value!r} is no integer ({what})")
     if not low <= int(value) <= high:
-        raise ArrayError(f"{name}: {int(value)} is beyond {what}, {low} to {high}")
+        raise ArrayError(f"{name}: {_short(int(value))} is beyond {what}, {low} to {high}")
     return int(value)
+
+
+def _short(value: float) -> str:
+    """A number as a message shows it: digits that nobody reads are left out (and Python refuses to print 5,000)."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length():,} bits"
+    return repr(value)
