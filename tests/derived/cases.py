@@ -45,6 +45,10 @@ def _branches(X: torch.Tensor, T: torch.Tensor) -> torch.Tensor:
     return row
 
 
+def _rounds(X: torch.Tensor, T: torch.Tensor) -> torch.Tensor:
+    return torch.where(T % 3 == 0, 0.0, 3 * X.square().sum(1))
+
+
 def _windows(X: torch.Tensor) -> torch.Tensor:
     padded = functional.pad(X, (0, 128 - X.shape[1]))
     return torch.sin(padded).sum(1) + padded.square().sum(1)
@@ -181,6 +185,25 @@ kernel k(X: tensor<f32>[M, V], T: tensor<i32>[M], Loss: tensor<f32>[M]) {
   }
 }""",
         _branches, ROWS, classes="V",
+    ),
+    Case(
+        "loop_in_a_branch",
+        """
+kernel k(X: tensor<f32>[M, V], T: tensor<i32>[M], Rounds: tensor<i32>[M], Loss: tensor<f32>[M]) {
+  let r = ctx.block.x
+  let x = X[r, :]
+  if T[r] % 3 == 0 {
+    Loss[r] = 0.0
+    return
+  }
+  var total = 0.0
+  for i in range(0, 3) {
+    total += f32(i) * sum(square(x))
+    Rounds[r] = i
+  }
+  Loss[r] = total
+}""",
+        _rounds, ROWS, classes="V",
     ),
     Case(
         "halves",

@@ -115,12 +115,13 @@ class _Deriver:
         found = stores_to(self.kernel.body, self.derivation.loss)
         kept: list[Guarded] = []
         for one in found:
-            if not one.conditions:
+            if not one.conditions and _is_whole(one.store):
                 kept = [other for other in kept if not _is_same_place(other, one)]
             kept.append(one)
         for position, one in enumerate(kept):
             for other in kept[:position]:
-                is_clear = _is_same_place(one, other) or _exclude(one, other)
+                is_over = _is_same_place(one, other) and _is_whole(one.store)
+                is_clear = is_over or _exclude(one, other)
                 if not is_clear and not are_apart(axes_of(one.store.indices), axes_of(other.store.indices)):
                     line = other.store.span.source.line_column(other.store.span.start)[0]
                     name = self.derivation.loss
@@ -339,6 +340,13 @@ class _Deriver:
 
 def _along(shape: tuple[Extent, ...], axis: int) -> tuple[Extent, ...]:
     return tuple(extent if own == axis else Extent.of(1) for own, extent in enumerate(shape))
+
+
+def _is_whole(store: ir.Store) -> bool:
+    """Whether a store writes every element of its span that lies in the tensor: inactive lanes keep what was there."""
+    assert store.type is not None
+    active = broadcast_activity(store.type.shape, [store.operand.type])
+    return all(own <= inside for own, inside in zip(active, store.type.active, strict=True))
 
 
 def _is_same_place(first: Guarded, second: Guarded) -> bool:
