@@ -302,3 +302,14 @@ def test_a_reduced_value_that_a_loop_around_phases_starts_with(rng):
 
     b.loop(0, 2, 1, [b.op("mul", mean, 0.001)], halve)
     check(b.kernel(grid()), {"X": normal(rng, (11, 70))}, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("m", "v"), SHAPES)
+def test_a_condition_of_the_swept_axis_is_decided_element_by_element(rng, m, v):
+    b = Builder()
+    b.tensor("X", F32, ("M", "V"))
+    b.tensor("Y", F32, (1, "V"), "out")
+    x = b.load("X", b.span(0, dim("M")), b.span(0, dim("V")))
+    kept = b.op("where", b.op("gt", b.reduce("sum", x), 0.0), x, 0.0)
+    b.store("Y", b.reduce("sum", kept, (0,)), b.span(0, 1), b.span(0, dim("V")))
+    check(b.kernel(), {"X": normal(rng, (m, v)), "Y": np.zeros((1, v), np.float32)}, atol=1e-5)

@@ -127,8 +127,10 @@ class Evaluator:
                 return [(operand, aligned(operand, indices)) for operand in value.operands]
         return self.children(value, indices)
 
-    def row_condition(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, Indices] | None:
-        """The first condition of a row by which `value` skips reads, with its indices."""
+    def row_condition(
+        self, value: tile.Value, indices: Indices, swept: frozenset[int]
+    ) -> tuple[tile.Value, Indices] | None:
+        """The first condition by which `value` skips reads that no index in `swept` changes, with its indices."""
         stack, seen = [(value, indices)], set()
         while stack:
             current, own = stack.pop()
@@ -136,7 +138,9 @@ class Evaluator:
                 continue
             seen.add(current)
             if isinstance(current, tile.Pointwise) and current.op == "where" and self._branches(current, own):
-                return current.operands[0], aligned(current.operands[0], own)
+                condition = aligned(current.operands[0], own)
+                if not any(isinstance(index, ir.Local) and index.number in swept for index in condition):
+                    return current.operands[0], condition
             stack.extend(self.children(current, own))
         return None
 

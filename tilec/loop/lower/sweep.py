@@ -90,10 +90,13 @@ class RoundLowering:
     ) -> None:
         """The elements, in two loops where a condition of the row decides what is read."""
         found = None
+        marker = {f"s{number}": ir.Local("s", DType.I32) for number in range(len(item.swept))}
+        swept = frozenset(local.number for local in marker.values())
+        index = {**self.frame.index, **marker}
         for sink in sinks:
-            index = {**self.frame.index, **{f"s{n}": ir.Local("s", DType.I32) for n in range(len(item.swept))}}
-            own = aligned(sink.operand, tuple(index[role] for role in sink.roles))
-            found = found or self.evaluator.row_condition(sink.operand, own)
+            if all(role.startswith("s") for _, role in masks[sink]):
+                own = aligned(sink.operand, tuple(index[role] for role in sink.roles))
+                found = found or self.evaluator.row_condition(sink.operand, own, swept)
         if found is None:
             self._elements(item, sinks, states, masks)
             return
