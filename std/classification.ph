@@ -34,7 +34,7 @@ fn z_loss(x, beta) = weighted(square(logsumexp(x)), beta)
 /// Domain: logits below `+inf`, `0 <= s <= 1`, a class outside `0 .. C - 1` picks 0. Shifted logits keep their
 /// accuracy. Equals `torch.nn.functional.cross_entropy(x, t, label_smoothing=s, reduction="none")`.
 fn cross_entropy_smooth(x, t, smoothing) {
-  return weighted(cross_entropy(x, t), 1.0 - smoothing) + weighted(_uniform(x, 1.0), smoothing)
+  return _mixed(cross_entropy(x, t), _uniform(x, 1.0), smoothing)
 }
 
 /// Cross-entropy with label smoothing and weights of the classes, `w` (`[C]` or `[1, C]`): the `[R, 1]` column
@@ -43,14 +43,16 @@ fn cross_entropy_smooth(x, t, smoothing) {
 /// Domain: as for three arguments. Equals
 /// `torch.nn.functional.cross_entropy(x, t, weight=w, label_smoothing=s, reduction="none")`.
 fn cross_entropy_smooth(x, t, smoothing, w) {
-  let hard = cross_entropy_weighted(x, t, w)
-  return weighted(hard, 1.0 - smoothing) + weighted(_uniform(x, w), smoothing)
+  return _mixed(cross_entropy_weighted(x, t, w), _uniform(x, w), smoothing)
 }
+
+/// `(1 - s) hard + s spread`; a side that counts nothing is not looked at, an infinite one too.
+fn _mixed(hard, spread, s) = where(s < 1.0, (1.0 - s) * hard, 0.0) + where(s > 0.0, s * spread, 0.0)
 
 /// The mean over the classes that are not masked of `w (lse - x)`: every term is the difference of near numbers.
 fn _uniform(x, w) {
-  let is_masked = x == -inf
-  return rowsum(where(is_masked, 0.0, w * (logsumexp(x) - x))) / f32(rowsum(!is_masked))
+  let classes = rowsum(where(x == -inf, 0.0, 1.0))
+  return rowsum(where(x == -inf, 0.0, w * (logsumexp(x) - x))) / classes
 }
 
 /// Cross-entropy with weights of the classes, `w` (`[C]` or `[1, C]`): the `[R, 1]` column `w[t] (lse - x[t])`, 0 where
@@ -64,7 +66,7 @@ fn cross_entropy_weighted(x, t, w) = weighted(cross_entropy(x, t), pick(w, t))
 ///
 /// Domain: logits below `+inf`, `q >= 0`.
 /// Equals `torch.nn.functional.cross_entropy(x, q, reduction="none")` for floats `q`.
-fn cross_entropy_soft(x, q) = rowsum(weighted(logsumexp(x) - x, q))
+fn cross_entropy_soft(x, q) = rowsum(where(q == 0.0 && x == -inf, 0.0, q * (logsumexp(x) - x)))
 
 /// All that the loss of a language model has: label smoothing, z-loss of weight `z`, ignored rows (`is_class`), which
 /// have loss and gradient exactly 0. A `[R, 1]` column; times one over `sum(is_class(x, t))` it sums to the mean.
@@ -142,8 +144,8 @@ fn info_nce(s, t, temperature = 0.07) = cross_entropy(s / temperature, t)
 ///
 /// Domain: logits below `+inf`. Equals `torch.distributions.Categorical(logits=x).entropy()`.
 fn softmax_entropy(x) {
-  let below = logsumexp(x) - x
-  return rowsum(weighted(below, exp(-below)))
+  let logs = log_softmax(x)
+  return -rowsum(where(logs == -inf, 0.0, exp(logs) * logs))
 }
 
 /// Log-probability of each row's class: the `[R, 1]` column `x[t] - logsumexp(x)`.

@@ -35,7 +35,10 @@ fn js_div(logp, logq, beta = 0.5) {
 /// Domain: logits below `+inf`, `temperature > 0`. Equals `T ** 2` times the row sums of
 /// `torch.nn.functional.kl_div(log_softmax(student / T), log_softmax(teacher / T), reduction="none", log_target=True)`.
 fn distillation_loss(student, teacher, temperature = 1.0) {
-  let ours = log_softmax(student / temperature)
+  let x = student / temperature
   let theirs = log_softmax(teacher / temperature)
-  return square(temperature) * kl_div_log_target(ours, theirs)
+  let q = exp(theirs)
+  // sum q (theirs - x) + logsumexp(x), both from the row's maximum: the gradient needs no sum of q, which is 1.
+  let top = stop_grad(rowmax(x))
+  return square(temperature) * (rowsum(where(q != 0.0, q * (theirs - (x - top)), 0.0)) + (logsumexp(x) - top))
 }

@@ -29,7 +29,7 @@ ROWS, COLUMNS = 5, 7
 READS = {"tile": "[0 :+ 8, :]", "column": "[0 :+ 8, :]", "classes": "[0 :+ 8, :]", "feature": "[:]"}
 EVERY = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 ON_DEVICE = (
-    "cross_entropy_smooth-weighted", "cross_entropy_soft", "focal_loss-gamma", "binary_cross_entropy_with_logits",
+    "cross_entropy_smooth-weighted", "focal_loss-gamma", "binary_cross_entropy_with_logits",
     "js_div", "gaussian_nll_loss", "multilabel_margin_loss", "ppo_loss", "load_balance_loss",
 )  # fmt: skip
 
@@ -38,8 +38,9 @@ def differentiated(loss: Loss) -> list[Input]:
     return [one for one in loss.inputs if one.kind in ("tile", "column", "feature") and not one.is_constant]
 
 
-def kernel_text(loss: Loss) -> str:
-    """A kernel of one block: the result, and the gradient of its sum weighed by U in every argument."""
+def kernel_text(loss: Loss, *, by_scalars: bool = False) -> str:
+    """A kernel of one block: the result, and the gradient of its sum weighed by U in every argument, or, instead, in
+    every scalar."""
     width = {"column": "[M, 1]", "tile": "[M, C]", "scalar": "[1, 1]"}[loss.result]
     span = "[0 :+ 1, :]" if loss.result == "scalar" else "[0 :+ 8, :]"
     parameters = [f"U: tensor<f32>{width}"]
@@ -53,7 +54,11 @@ def kernel_text(loss: Loss) -> str:
         parameters.append(f"{one.name}: tensor<{'i32' if one.kind == 'classes' else 'f32'}>{DIMS[one.kind]}")
         lines.append(f"  let {name} = {one.name}{READS[one.kind]}\n")
     lines.append(f"  let f = {loss.function}({', '.join(names)})\n  let z = f * U{span}\n  Result{span} = f\n")
-    for one in differentiated(loss):
+    for one in loss.inputs:
+        if by_scalars and one.kind == "scalar":
+            parameters.append(f"Slope{one.name}: tensor<f32>[1]")
+            lines.append(f"  Slope{one.name}[0] = grad(z, {one.name.lower()}0)\n")
+    for one in () if by_scalars else differentiated(loss):
         parameters.append(f"Slope{one.name}: tensor<f32>{DIMS[one.kind]}")
         lines.append(f"  Slope{one.name}{READS[one.kind]} = grad(z, {one.name.lower()}0)\n")
     signature = ", ".join([*parameters, f"Result: tensor<f32>{width}", *scalars])
@@ -83,13 +88,13 @@ def built(text: str):
     return build(text)
 
 
-def interpret(loss: Loss, values: dict[str, Any]) -> dict[str, np.ndarray]:
+def interpret(loss: Loss, values: dict[str, Any], *, by_scalars: bool = False) -> dict[str, np.ndarray]:
     """What the interpreter gives in double precision."""
     scalars = {one.name.lower() + "0": values[one.name] for one in loss.inputs if one.kind == "scalar"}
     tensors = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
     rows, columns = next((v.shape for v in values.values() if np.ndim(v) == 2 and v.shape[-1] > 1), (ROWS, 1))
     with in_double():
-        return interp.run(built(kernel_text(loss)), tensors, scalars, {"M": rows, "C": columns})
+        return interp.run(built(kernel_text(loss, by_scalars=by_scalars)), tensors, scalars, {"M": rows, "C": columns})
 
 
 def arguments(loss: Loss, values: dict[str, Any]) -> list[Any]:
@@ -149,6 +154,22 @@ def test_gradients_against_central_differences_of_the_twin(loss: Loss):
         size = 1e-5 * (1 + np.abs(products).sum())
         assert abs(slopes[0] - slopes[1]) <= size, "a kink lies between"
         assert abs(products.sum() - slopes[1]) <= size, one.name
+
+
+@pytest.mark.parametrize(
+    "loss", [loss for loss in LOSSES if any(one.kind == "scalar" for one in loss.inputs)], ids=lambda loss: loss.name
+)
+def test_gradients_in_scalars(loss: Loss):
+    """Temperatures and weights are learned too: central differences of the twin."""
+    values = draw(loss)
+    got = interpret(loss, values, by_scalars=True)
+    for one in loss.inputs:
+        if one.kind != "scalar":
+            continue
+        sides = [values | {one.name: values[one.name] + sign * 1e-6} for sign in (1, -1)]
+        ahead, behind = ((loss.expected(*arguments(loss, side)) * values["U"]).sum() for side in sides)
+        slope = (ahead - behind) / 2e-6
+        assert abs(got[f"Slope{one.name}"][0] - slope) <= 1e-5 * (1 + abs(slope)), one.name
 
 
 def run(loss: Loss, values: dict[str, Any], execution: str) -> Any:
