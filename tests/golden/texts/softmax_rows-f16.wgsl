@@ -131,25 +131,17 @@ fn softmax_rows(
     let block = job >> 3u;
     let job_1 = job & 7;
     let c = lane * 2;
-    let exists = c < params.C;
     let c_1 = lane * 2 + 1;
-    let exists_1 = c_1 < params.C;
     let c_2 = lane * 2 + 32;
-    let exists_2 = c_2 < params.C;
     let c_3 = lane * 2 + 33;
-    let exists_3 = c_3 < params.C;
     let c_4 = lane * 2 + 64;
-    let exists_4 = c_4 < params.C;
     let c_5 = lane * 2 + 65;
-    let exists_5 = c_5 < params.C;
     let c_6 = lane * 2 + 96;
-    let exists_6 = c_6 < params.C;
     let c_7 = lane * 2 + 97;
-    let exists_7 = c_7 < params.C;
     let c_8 = lane * 2 + 128;
-    let exists_8 = c_8 < params.C;
+    let exists = c_8 < params.C;
     let c_9 = lane * 2 + 129;
-    let exists_9 = c_9 < params.C;
+    let exists_1 = c_9 < params.C;
     var X_1: f32 = 0.0;
     var X_2: f32 = 0.0;
     var X_3: f32 = 0.0;
@@ -163,87 +155,71 @@ fn softmax_rows(
     let extent = params.M - 8 * block;
     let is_active = job_1 < extent;
     if (valid && is_active) {
+      let r = block * 8;
+      let position = r + job_1;
+      let X_at = u32(position);
+      let X_at_1 = X_at * u32(params.C) + u32(c);
+      let word = X_at_1 >> 1u;
+      let bits = X[word];
+      let value = f16_to_f32(bits >> ((X_at_1 & 1u) << 4u));
+      X_1 = value;
+      let r_1 = block * 8;
+      let position_1 = r_1 + job_1;
+      let X_at_2 = u32(position_1);
+      let X_at_3 = X_at_2 * u32(params.C) + u32(c_1);
+      let word_1 = X_at_3 >> 1u;
+      let bits_1 = X[word_1];
+      let value_1 = f16_to_f32(bits_1 >> ((X_at_3 & 1u) << 4u));
+      X_2 = value_1;
+      let r_2 = block * 8;
+      let position_2 = r_2 + job_1;
+      let X_at_4 = u32(position_2);
+      let X_at_5 = X_at_4 * u32(params.C) + u32(c_2);
+      let word_2 = X_at_5 >> 1u;
+      let bits_2 = X[word_2];
+      let value_2 = f16_to_f32(bits_2 >> ((X_at_5 & 1u) << 4u));
+      X_3 = value_2;
+      let r_3 = block * 8;
+      let position_3 = r_3 + job_1;
+      let X_at_6 = u32(position_3);
+      let X_at_7 = X_at_6 * u32(params.C) + u32(c_3);
+      let word_3 = X_at_7 >> 1u;
+      let bits_3 = X[word_3];
+      let value_3 = f16_to_f32(bits_3 >> ((X_at_7 & 1u) << 4u));
+      X_4 = value_3;
+      let r_4 = block * 8;
+      let position_4 = r_4 + job_1;
+      let X_at_8 = u32(position_4);
+      let X_at_9 = X_at_8 * u32(params.C) + u32(c_4);
+      let word_4 = X_at_9 >> 1u;
+      let bits_4 = X[word_4];
+      let value_4 = f16_to_f32(bits_4 >> ((X_at_9 & 1u) << 4u));
+      X_5 = value_4;
+      let r_5 = block * 8;
+      let position_5 = r_5 + job_1;
+      let X_at_10 = u32(position_5);
+      let X_at_11 = X_at_10 * u32(params.C) + u32(c_5);
+      let word_5 = X_at_11 >> 1u;
+      let bits_5 = X[word_5];
+      let value_5 = f16_to_f32(bits_5 >> ((X_at_11 & 1u) << 4u));
+      X_6 = value_5;
+      let r_6 = block * 8;
+      let position_6 = r_6 + job_1;
+      let X_at_12 = u32(position_6);
+      let X_at_13 = X_at_12 * u32(params.C) + u32(c_6);
+      let word_6 = X_at_13 >> 1u;
+      let bits_6 = X[word_6];
+      let value_6 = f16_to_f32(bits_6 >> ((X_at_13 & 1u) << 4u));
+      X_7 = value_6;
+      let r_7 = block * 8;
+      let position_7 = r_7 + job_1;
+      let X_at_14 = u32(position_7);
+      let X_at_15 = X_at_14 * u32(params.C) + u32(c_7);
+      let word_7 = X_at_15 >> 1u;
+      let bits_7 = X[word_7];
+      let value_7 = f16_to_f32(bits_7 >> ((X_at_15 & 1u) << 4u));
+      X_8 = value_7;
       if (exists) {
-        let r = block * 8;
-        let position = r + job_1;
-        let X_at = u32(position);
-        let X_at_1 = X_at * u32(params.C) + u32(c);
-        let word = X_at_1 >> 1u;
-        let bits = X[word];
-        let value = f16_to_f32(bits >> ((X_at_1 & 1u) << 4u));
-        X_1 = value;
-      }
-      if (exists_1) {
-        let r_1 = block * 8;
-        let position_1 = r_1 + job_1;
-        let X_at_2 = u32(position_1);
-        let X_at_3 = X_at_2 * u32(params.C) + u32(c_1);
-        let word_1 = X_at_3 >> 1u;
-        let bits_1 = X[word_1];
-        let value_1 = f16_to_f32(bits_1 >> ((X_at_3 & 1u) << 4u));
-        X_2 = value_1;
-      }
-      if (exists_2) {
-        let r_2 = block * 8;
-        let position_2 = r_2 + job_1;
-        let X_at_4 = u32(position_2);
-        let X_at_5 = X_at_4 * u32(params.C) + u32(c_2);
-        let word_2 = X_at_5 >> 1u;
-        let bits_2 = X[word_2];
-        let value_2 = f16_to_f32(bits_2 >> ((X_at_5 & 1u) << 4u));
-        X_3 = value_2;
-      }
-      if (exists_3) {
-        let r_3 = block * 8;
-        let position_3 = r_3 + job_1;
-        let X_at_6 = u32(position_3);
-        let X_at_7 = X_at_6 * u32(params.C) + u32(c_3);
-        let word_3 = X_at_7 >> 1u;
-        let bits_3 = X[word_3];
-        let value_3 = f16_to_f32(bits_3 >> ((X_at_7 & 1u) << 4u));
-        X_4 = value_3;
-      }
-      if (exists_4) {
-        let r_4 = block * 8;
-        let position_4 = r_4 + job_1;
-        let X_at_8 = u32(position_4);
-        let X_at_9 = X_at_8 * u32(params.C) + u32(c_4);
-        let word_4 = X_at_9 >> 1u;
-        let bits_4 = X[word_4];
-        let value_4 = f16_to_f32(bits_4 >> ((X_at_9 & 1u) << 4u));
-        X_5 = value_4;
-      }
-      if (exists_5) {
-        let r_5 = block * 8;
-        let position_5 = r_5 + job_1;
-        let X_at_10 = u32(position_5);
-        let X_at_11 = X_at_10 * u32(params.C) + u32(c_5);
-        let word_5 = X_at_11 >> 1u;
-        let bits_5 = X[word_5];
-        let value_5 = f16_to_f32(bits_5 >> ((X_at_11 & 1u) << 4u));
-        X_6 = value_5;
-      }
-      if (exists_6) {
-        let r_6 = block * 8;
-        let position_6 = r_6 + job_1;
-        let X_at_12 = u32(position_6);
-        let X_at_13 = X_at_12 * u32(params.C) + u32(c_6);
-        let word_6 = X_at_13 >> 1u;
-        let bits_6 = X[word_6];
-        let value_6 = f16_to_f32(bits_6 >> ((X_at_13 & 1u) << 4u));
-        X_7 = value_6;
-      }
-      if (exists_7) {
-        let r_7 = block * 8;
-        let position_7 = r_7 + job_1;
-        let X_at_14 = u32(position_7);
-        let X_at_15 = X_at_14 * u32(params.C) + u32(c_7);
-        let word_7 = X_at_15 >> 1u;
-        let bits_7 = X[word_7];
-        let value_7 = f16_to_f32(bits_7 >> ((X_at_15 & 1u) << 4u));
-        X_8 = value_7;
-      }
-      if (exists_8) {
         let r_8 = block * 8;
         let position_8 = r_8 + job_1;
         let X_at_16 = u32(position_8);
@@ -253,7 +229,7 @@ fn softmax_rows(
         let value_8 = f16_to_f32(bits_8 >> ((X_at_17 & 1u) << 4u));
         X_9 = value_8;
       }
-      if (exists_9) {
+      if (exists_1) {
         let r_9 = block * 8;
         let position_9 = r_9 + job_1;
         let X_at_18 = u32(position_9);
@@ -270,111 +246,95 @@ fn softmax_rows(
     let is_active_1 = job_1 < extent;
     if (valid && is_active_1) {
       let r_10 = block * 8;
+      if (gt_f32(X_1, peak)) {
+        let shift = select(X_1, 0.0, gt_f32(X_1, 0x1.fffffep+127f));
+        let scale = exp(max(peak - shift, -104.0));
+        exp_sum = exp_sum * scale;
+        peak = X_1;
+      }
+      let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term = exp(max(X_1 - shift_1, -104.0));
+      exp_sum = exp_sum + term;
+      let part = bitcast<u32>(X_1) & 2147483647u;
+      magnitude = max(magnitude, part);
+      if (gt_f32(X_2, peak)) {
+        let shift_2 = select(X_2, 0.0, gt_f32(X_2, 0x1.fffffep+127f));
+        let scale_1 = exp(max(peak - shift_2, -104.0));
+        exp_sum = exp_sum * scale_1;
+        peak = X_2;
+      }
+      let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_1 = exp(max(X_2 - shift_3, -104.0));
+      exp_sum = exp_sum + term_1;
+      let part_1 = bitcast<u32>(X_2) & 2147483647u;
+      magnitude = max(magnitude, part_1);
+      if (gt_f32(X_3, peak)) {
+        let shift_4 = select(X_3, 0.0, gt_f32(X_3, 0x1.fffffep+127f));
+        let scale_2 = exp(max(peak - shift_4, -104.0));
+        exp_sum = exp_sum * scale_2;
+        peak = X_3;
+      }
+      let shift_5 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_2 = exp(max(X_3 - shift_5, -104.0));
+      exp_sum = exp_sum + term_2;
+      let part_2 = bitcast<u32>(X_3) & 2147483647u;
+      magnitude = max(magnitude, part_2);
+      if (gt_f32(X_4, peak)) {
+        let shift_6 = select(X_4, 0.0, gt_f32(X_4, 0x1.fffffep+127f));
+        let scale_3 = exp(max(peak - shift_6, -104.0));
+        exp_sum = exp_sum * scale_3;
+        peak = X_4;
+      }
+      let shift_7 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_3 = exp(max(X_4 - shift_7, -104.0));
+      exp_sum = exp_sum + term_3;
+      let part_3 = bitcast<u32>(X_4) & 2147483647u;
+      magnitude = max(magnitude, part_3);
+      if (gt_f32(X_5, peak)) {
+        let shift_8 = select(X_5, 0.0, gt_f32(X_5, 0x1.fffffep+127f));
+        let scale_4 = exp(max(peak - shift_8, -104.0));
+        exp_sum = exp_sum * scale_4;
+        peak = X_5;
+      }
+      let shift_9 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_4 = exp(max(X_5 - shift_9, -104.0));
+      exp_sum = exp_sum + term_4;
+      let part_4 = bitcast<u32>(X_5) & 2147483647u;
+      magnitude = max(magnitude, part_4);
+      if (gt_f32(X_6, peak)) {
+        let shift_10 = select(X_6, 0.0, gt_f32(X_6, 0x1.fffffep+127f));
+        let scale_5 = exp(max(peak - shift_10, -104.0));
+        exp_sum = exp_sum * scale_5;
+        peak = X_6;
+      }
+      let shift_11 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_5 = exp(max(X_6 - shift_11, -104.0));
+      exp_sum = exp_sum + term_5;
+      let part_5 = bitcast<u32>(X_6) & 2147483647u;
+      magnitude = max(magnitude, part_5);
+      if (gt_f32(X_7, peak)) {
+        let shift_12 = select(X_7, 0.0, gt_f32(X_7, 0x1.fffffep+127f));
+        let scale_6 = exp(max(peak - shift_12, -104.0));
+        exp_sum = exp_sum * scale_6;
+        peak = X_7;
+      }
+      let shift_13 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_6 = exp(max(X_7 - shift_13, -104.0));
+      exp_sum = exp_sum + term_6;
+      let part_6 = bitcast<u32>(X_7) & 2147483647u;
+      magnitude = max(magnitude, part_6);
+      if (gt_f32(X_8, peak)) {
+        let shift_14 = select(X_8, 0.0, gt_f32(X_8, 0x1.fffffep+127f));
+        let scale_7 = exp(max(peak - shift_14, -104.0));
+        exp_sum = exp_sum * scale_7;
+        peak = X_8;
+      }
+      let shift_15 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+      let term_7 = exp(max(X_8 - shift_15, -104.0));
+      exp_sum = exp_sum + term_7;
+      let part_7 = bitcast<u32>(X_8) & 2147483647u;
+      magnitude = max(magnitude, part_7);
       if (exists) {
-        if (gt_f32(X_1, peak)) {
-          let shift = select(X_1, 0.0, gt_f32(X_1, 0x1.fffffep+127f));
-          let scale = exp(max(peak - shift, -104.0));
-          exp_sum = exp_sum * scale;
-          peak = X_1;
-        }
-        let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term = exp(max(X_1 - shift_1, -104.0));
-        exp_sum = exp_sum + term;
-        let part = bitcast<u32>(X_1) & 2147483647u;
-        magnitude = max(magnitude, part);
-      }
-      if (exists_1) {
-        if (gt_f32(X_2, peak)) {
-          let shift_2 = select(X_2, 0.0, gt_f32(X_2, 0x1.fffffep+127f));
-          let scale_1 = exp(max(peak - shift_2, -104.0));
-          exp_sum = exp_sum * scale_1;
-          peak = X_2;
-        }
-        let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_1 = exp(max(X_2 - shift_3, -104.0));
-        exp_sum = exp_sum + term_1;
-        let part_1 = bitcast<u32>(X_2) & 2147483647u;
-        magnitude = max(magnitude, part_1);
-      }
-      if (exists_2) {
-        if (gt_f32(X_3, peak)) {
-          let shift_4 = select(X_3, 0.0, gt_f32(X_3, 0x1.fffffep+127f));
-          let scale_2 = exp(max(peak - shift_4, -104.0));
-          exp_sum = exp_sum * scale_2;
-          peak = X_3;
-        }
-        let shift_5 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_2 = exp(max(X_3 - shift_5, -104.0));
-        exp_sum = exp_sum + term_2;
-        let part_2 = bitcast<u32>(X_3) & 2147483647u;
-        magnitude = max(magnitude, part_2);
-      }
-      if (exists_3) {
-        if (gt_f32(X_4, peak)) {
-          let shift_6 = select(X_4, 0.0, gt_f32(X_4, 0x1.fffffep+127f));
-          let scale_3 = exp(max(peak - shift_6, -104.0));
-          exp_sum = exp_sum * scale_3;
-          peak = X_4;
-        }
-        let shift_7 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_3 = exp(max(X_4 - shift_7, -104.0));
-        exp_sum = exp_sum + term_3;
-        let part_3 = bitcast<u32>(X_4) & 2147483647u;
-        magnitude = max(magnitude, part_3);
-      }
-      if (exists_4) {
-        if (gt_f32(X_5, peak)) {
-          let shift_8 = select(X_5, 0.0, gt_f32(X_5, 0x1.fffffep+127f));
-          let scale_4 = exp(max(peak - shift_8, -104.0));
-          exp_sum = exp_sum * scale_4;
-          peak = X_5;
-        }
-        let shift_9 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_4 = exp(max(X_5 - shift_9, -104.0));
-        exp_sum = exp_sum + term_4;
-        let part_4 = bitcast<u32>(X_5) & 2147483647u;
-        magnitude = max(magnitude, part_4);
-      }
-      if (exists_5) {
-        if (gt_f32(X_6, peak)) {
-          let shift_10 = select(X_6, 0.0, gt_f32(X_6, 0x1.fffffep+127f));
-          let scale_5 = exp(max(peak - shift_10, -104.0));
-          exp_sum = exp_sum * scale_5;
-          peak = X_6;
-        }
-        let shift_11 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_5 = exp(max(X_6 - shift_11, -104.0));
-        exp_sum = exp_sum + term_5;
-        let part_5 = bitcast<u32>(X_6) & 2147483647u;
-        magnitude = max(magnitude, part_5);
-      }
-      if (exists_6) {
-        if (gt_f32(X_7, peak)) {
-          let shift_12 = select(X_7, 0.0, gt_f32(X_7, 0x1.fffffep+127f));
-          let scale_6 = exp(max(peak - shift_12, -104.0));
-          exp_sum = exp_sum * scale_6;
-          peak = X_7;
-        }
-        let shift_13 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_6 = exp(max(X_7 - shift_13, -104.0));
-        exp_sum = exp_sum + term_6;
-        let part_6 = bitcast<u32>(X_7) & 2147483647u;
-        magnitude = max(magnitude, part_6);
-      }
-      if (exists_7) {
-        if (gt_f32(X_8, peak)) {
-          let shift_14 = select(X_8, 0.0, gt_f32(X_8, 0x1.fffffep+127f));
-          let scale_7 = exp(max(peak - shift_14, -104.0));
-          exp_sum = exp_sum * scale_7;
-          peak = X_8;
-        }
-        let shift_15 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_7 = exp(max(X_8 - shift_15, -104.0));
-        exp_sum = exp_sum + term_7;
-        let part_7 = bitcast<u32>(X_8) & 2147483647u;
-        magnitude = max(magnitude, part_7);
-      }
-      if (exists_8) {
         if (gt_f32(X_9, peak)) {
           let shift_16 = select(X_9, 0.0, gt_f32(X_9, 0x1.fffffep+127f));
           let scale_8 = exp(max(peak - shift_16, -104.0));
@@ -387,7 +347,7 @@ fn softmax_rows(
         let part_8 = bitcast<u32>(X_9) & 2147483647u;
         magnitude = max(magnitude, part_8);
       }
-      if (exists_9) {
+      if (exists_1) {
         if (gt_f32(X_10, peak)) {
           let shift_18 = select(X_10, 0.0, gt_f32(X_10, 0x1.fffffep+127f));
           let scale_9 = exp(max(peak - shift_18, -104.0));
@@ -499,145 +459,89 @@ fn softmax_rows(
     if (valid && is_active_2) {
       let r_11 = block * 8;
       var held: f32 = 0.0;
-      if (exists) {
-        let sub = X_1 - max_;
-        let sub_1 = sub - rest;
-        let exp_ = exp_f32(sub_1);
-        held = exp_;
-      }
+      let sub = X_1 - max_;
+      let sub_1 = sub - rest;
+      let exp_ = exp_f32(sub_1);
+      held = exp_;
       var held_1: f32 = 0.0;
-      if (exists_1) {
-        let sub_2 = X_2 - max_;
-        let sub_3 = sub_2 - rest;
-        let exp_1 = exp_f32(sub_3);
-        held_1 = exp_1;
-      }
+      let sub_2 = X_2 - max_;
+      let sub_3 = sub_2 - rest;
+      let exp_1 = exp_f32(sub_3);
+      held_1 = exp_1;
       var held_2: f32 = 0.0;
-      if (exists_2) {
-        let sub_4 = X_3 - max_;
-        let sub_5 = sub_4 - rest;
-        let exp_2 = exp_f32(sub_5);
-        held_2 = exp_2;
-      }
+      let sub_4 = X_3 - max_;
+      let sub_5 = sub_4 - rest;
+      let exp_2 = exp_f32(sub_5);
+      held_2 = exp_2;
       var held_3: f32 = 0.0;
-      if (exists_3) {
-        let sub_6 = X_4 - max_;
-        let sub_7 = sub_6 - rest;
-        let exp_3 = exp_f32(sub_7);
-        held_3 = exp_3;
-      }
+      let sub_6 = X_4 - max_;
+      let sub_7 = sub_6 - rest;
+      let exp_3 = exp_f32(sub_7);
+      held_3 = exp_3;
       var held_4: f32 = 0.0;
-      if (exists_4) {
-        let sub_8 = X_5 - max_;
-        let sub_9 = sub_8 - rest;
-        let exp_4 = exp_f32(sub_9);
-        held_4 = exp_4;
-      }
+      let sub_8 = X_5 - max_;
+      let sub_9 = sub_8 - rest;
+      let exp_4 = exp_f32(sub_9);
+      held_4 = exp_4;
       var held_5: f32 = 0.0;
-      if (exists_5) {
-        let sub_10 = X_6 - max_;
-        let sub_11 = sub_10 - rest;
-        let exp_5 = exp_f32(sub_11);
-        held_5 = exp_5;
-      }
+      let sub_10 = X_6 - max_;
+      let sub_11 = sub_10 - rest;
+      let exp_5 = exp_f32(sub_11);
+      held_5 = exp_5;
       var held_6: f32 = 0.0;
-      if (exists_6) {
-        let sub_12 = X_7 - max_;
-        let sub_13 = sub_12 - rest;
-        let exp_6 = exp_f32(sub_13);
-        held_6 = exp_6;
-      }
+      let sub_12 = X_7 - max_;
+      let sub_13 = sub_12 - rest;
+      let exp_6 = exp_f32(sub_13);
+      held_6 = exp_6;
       var held_7: f32 = 0.0;
-      if (exists_7) {
-        let sub_14 = X_8 - max_;
-        let sub_15 = sub_14 - rest;
-        let exp_7 = exp_f32(sub_15);
-        held_7 = exp_7;
-      }
+      let sub_14 = X_8 - max_;
+      let sub_15 = sub_14 - rest;
+      let exp_7 = exp_f32(sub_15);
+      held_7 = exp_7;
       var held_8: f32 = 0.0;
-      if (exists_8) {
+      if (exists) {
         let sub_16 = X_9 - max_;
         let sub_17 = sub_16 - rest;
         let exp_8 = exp_f32(sub_17);
         held_8 = exp_8;
       }
       var held_9: f32 = 0.0;
-      if (exists_9) {
+      if (exists_1) {
         let sub_18 = X_10 - max_;
         let sub_19 = sub_18 - rest;
         let exp_9 = exp_f32(sub_19);
         held_9 = exp_9;
       }
       let position_10 = r_11 + job_1;
+      let Y_at = u32(position_10);
+      let Y_at_1 = Y_at * u32(params.C) + u32(c);
+      let word_10 = Y_at_1 >> 1u;
+      Y[word_10] = f32_to_f16(held) | (f32_to_f16(held_1) << 16u);
+      let Y_at_2 = u32(position_10);
+      let Y_at_3 = Y_at_2 * u32(params.C) + u32(c_2);
+      let word_11 = Y_at_3 >> 1u;
+      Y[word_11] = f32_to_f16(held_2) | (f32_to_f16(held_3) << 16u);
+      let Y_at_4 = u32(position_10);
+      let Y_at_5 = Y_at_4 * u32(params.C) + u32(c_4);
+      let word_12 = Y_at_5 >> 1u;
+      Y[word_12] = f32_to_f16(held_4) | (f32_to_f16(held_5) << 16u);
+      let Y_at_6 = u32(position_10);
+      let Y_at_7 = Y_at_6 * u32(params.C) + u32(c_6);
+      let word_13 = Y_at_7 >> 1u;
+      Y[word_13] = f32_to_f16(held_6) | (f32_to_f16(held_7) << 16u);
       if (exists || exists_1) {
-        let Y_at = u32(position_10);
-        let Y_at_1 = Y_at * u32(params.C) + u32(c);
-        let word_10 = Y_at_1 >> 1u;
-        var word_11: u32 = Y[word_10];
-        if (exists) {
-          let constant_ = 0u;
-          word_11 = (word_11 & 4294901760u) | (f32_to_f16(held) << constant_);
-        }
-        if (exists_1) {
-          word_11 = (word_11 & 65535u) | (f32_to_f16(held_1) << 16u);
-        }
-        Y[word_10] = word_11;
-      }
-      if (exists_2 || exists_3) {
-        let Y_at_2 = u32(position_10);
-        let Y_at_3 = Y_at_2 * u32(params.C) + u32(c_2);
-        let word_12 = Y_at_3 >> 1u;
-        var word_13: u32 = Y[word_12];
-        if (exists_2) {
-          let constant_1 = 0u;
-          word_13 = (word_13 & 4294901760u) | (f32_to_f16(held_2) << constant_1);
-        }
-        if (exists_3) {
-          word_13 = (word_13 & 65535u) | (f32_to_f16(held_3) << 16u);
-        }
-        Y[word_12] = word_13;
-      }
-      if (exists_4 || exists_5) {
-        let Y_at_4 = u32(position_10);
-        let Y_at_5 = Y_at_4 * u32(params.C) + u32(c_4);
-        let word_14 = Y_at_5 >> 1u;
-        var word_15: u32 = Y[word_14];
-        if (exists_4) {
-          let constant_2 = 0u;
-          word_15 = (word_15 & 4294901760u) | (f32_to_f16(held_4) << constant_2);
-        }
-        if (exists_5) {
-          word_15 = (word_15 & 65535u) | (f32_to_f16(held_5) << 16u);
-        }
-        Y[word_14] = word_15;
-      }
-      if (exists_6 || exists_7) {
-        let Y_at_6 = u32(position_10);
-        let Y_at_7 = Y_at_6 * u32(params.C) + u32(c_6);
-        let word_16 = Y_at_7 >> 1u;
-        var word_17: u32 = Y[word_16];
-        if (exists_6) {
-          let constant_3 = 0u;
-          word_17 = (word_17 & 4294901760u) | (f32_to_f16(held_6) << constant_3);
-        }
-        if (exists_7) {
-          word_17 = (word_17 & 65535u) | (f32_to_f16(held_7) << 16u);
-        }
-        Y[word_16] = word_17;
-      }
-      if (exists_8 || exists_9) {
         let Y_at_8 = u32(position_10);
         let Y_at_9 = Y_at_8 * u32(params.C) + u32(c_8);
-        let word_18 = Y_at_9 >> 1u;
-        var word_19: u32 = Y[word_18];
-        if (exists_8) {
-          let constant_4 = 0u;
-          word_19 = (word_19 & 4294901760u) | (f32_to_f16(held_8) << constant_4);
+        let word_14 = Y_at_9 >> 1u;
+        var word_15: u32 = Y[word_14];
+        if (exists) {
+          let constant_ = 0u;
+          word_15 = (word_15 & 4294901760u) | (f32_to_f16(held_8) << constant_);
         }
-        if (exists_9) {
-          word_19 = (word_19 & 65535u) | (f32_to_f16(held_9) << 16u);
+        if (exists_1) {
+          word_15 = (word_15 & 65535u) | (f32_to_f16(held_9) << 16u);
         }
-        Y[word_18] = word_19;
+        Y[word_14] = word_15;
       }
     }
   }

@@ -510,36 +510,35 @@ fn train_loss(
     let is_active_3 = job_1 < extent;
     if (is_active_3) {
       let r_3 = block * 8;
+      let count_1 = 1 * params.V;
+      let value_3 = f32(count_1);
+      let div_f32_1 = params.alpha / value_3;
+      let gt_1 = gt_f32(params.alpha, 0.0);
+      let where_ = where_f32(gt_1, div_f32_1, 0.0);
+      let sub_3 = 1.0 - params.alpha;
       let position_4 = r_3 + job_1;
       let Target_at_2 = u32(position_4);
-      let value_3 = Target[Target_at_2];
-      let lt_1 = value_3 < params.V;
-      let ge_1 = value_3 >= 0;
-      let ne_1 = value_3 != params.ignore_index;
+      let value_4 = Target[Target_at_2];
+      let mul_3 = params.beta * 2.0;
+      let lse_1 = max_ + rest;
+      let mul_4 = lse_1 * mul_3;
+      let add_2 = mul_4 + 1.0;
+      let neg = -rest;
+      let exp_ = exp_f32(neg);
+      let mul_5 = exp_ * add_2;
+      let lt_1 = value_4 < params.V;
+      let ge_1 = value_4 >= 0;
+      let ne_1 = value_4 != params.ignore_index;
       let and_2 = ne_1 && ge_1;
       let and_3 = and_2 && lt_1;
-      for (var round_1: i32 = 0; round_1 < params.div_V_1024; round_1 += 1) {
-        let start_1 = round_1 * 1024 + lane;
-        let c_4 = start_1 + 256;
-        let c_5 = start_1 + 512;
-        let c_6 = start_1 + 768;
-        var chosen: f32 = 0.0;
-        if (and_3) {
-          let count_1 = 1 * params.V;
-          let value_4 = f32(count_1);
-          let div_f32_1 = params.alpha / value_4;
-          let gt_1 = gt_f32(params.alpha, 0.0);
-          let where_ = where_f32(gt_1, div_f32_1, 0.0);
-          let sub_3 = 1.0 - params.alpha;
-          let eq = start_1 == value_3;
+      if (and_3) {
+        for (var round_1: i32 = 0; round_1 < params.div_V_1024; round_1 += 1) {
+          let start_1 = round_1 * 1024 + lane;
+          let c_4 = start_1 + 256;
+          let c_5 = start_1 + 512;
+          let c_6 = start_1 + 768;
+          let eq = start_1 == value_4;
           let where_1 = where_f32(eq, sub_3, 0.0);
-          let mul_3 = params.beta * 2.0;
-          let lse_1 = max_ + rest;
-          let mul_4 = lse_1 * mul_3;
-          let add_2 = mul_4 + 1.0;
-          let neg = -rest;
-          let exp_ = exp_f32(neg);
-          let mul_5 = exp_ * add_2;
           let Logits_at_9 = u32(position_4);
           let Logits_at_10 = Logits_at_9 * u32(params.V) + u32(start_1);
           let x_6 = Logits[Logits_at_10];
@@ -548,150 +547,89 @@ fn train_loss(
           let mul_6 = exp_1 * mul_5;
           let sub_5 = mul_6 - where_1;
           let sub_6 = sub_5 - where_;
-          chosen = sub_6;
-        } else {
-          chosen = 0.0;
+          let mul_7 = sub_6 * params.inv_norm;
+          let eq_1 = c_4 == value_4;
+          let where_2 = where_f32(eq_1, sub_3, 0.0);
+          let Logits_at_11 = Logits_at_9 * u32(params.V) + u32(c_4);
+          let x_7 = Logits[Logits_at_11];
+          let sub_7 = x_7 - max_;
+          let exp_2 = exp_f32(sub_7);
+          let mul_8 = exp_2 * mul_5;
+          let sub_8 = mul_8 - where_2;
+          let sub_9 = sub_8 - where_;
+          let mul_9 = sub_9 * params.inv_norm;
+          let eq_2 = c_5 == value_4;
+          let where_3 = where_f32(eq_2, sub_3, 0.0);
+          let Logits_at_12 = Logits_at_9 * u32(params.V) + u32(c_5);
+          let x_8 = Logits[Logits_at_12];
+          let sub_10 = x_8 - max_;
+          let exp_3 = exp_f32(sub_10);
+          let mul_10 = exp_3 * mul_5;
+          let sub_11 = mul_10 - where_3;
+          let sub_12 = sub_11 - where_;
+          let mul_11 = sub_12 * params.inv_norm;
+          let eq_3 = c_6 == value_4;
+          let where_4 = where_f32(eq_3, sub_3, 0.0);
+          let Logits_at_13 = Logits_at_9 * u32(params.V) + u32(c_6);
+          let x_9 = Logits[Logits_at_13];
+          let sub_13 = x_9 - max_;
+          let exp_4 = exp_f32(sub_13);
+          let mul_12 = exp_4 * mul_5;
+          let sub_14 = mul_12 - where_4;
+          let sub_15 = sub_14 - where_;
+          let mul_13 = sub_15 * params.inv_norm;
+          Logits[Logits_at_10] = mul_7;
+          Logits[Logits_at_11] = mul_9;
+          Logits[Logits_at_12] = mul_11;
+          Logits[Logits_at_13] = mul_13;
         }
-        let mul_7 = chosen * params.inv_norm;
-        var chosen_1: f32 = 0.0;
-        if (and_3) {
-          let count_2 = 1 * params.V;
-          let value_5 = f32(count_2);
-          let div_f32_2 = params.alpha / value_5;
-          let gt_2 = gt_f32(params.alpha, 0.0);
-          let where_2 = where_f32(gt_2, div_f32_2, 0.0);
-          let sub_7 = 1.0 - params.alpha;
-          let eq_1 = c_4 == value_3;
-          let where_3 = where_f32(eq_1, sub_7, 0.0);
-          let mul_8 = params.beta * 2.0;
-          let lse_2 = max_ + rest;
-          let mul_9 = lse_2 * mul_8;
-          let add_3 = mul_9 + 1.0;
-          let neg_1 = -rest;
-          let exp_2 = exp_f32(neg_1);
-          let mul_10 = exp_2 * add_3;
-          let Logits_at_11 = u32(position_4);
-          let Logits_at_12 = Logits_at_11 * u32(params.V) + u32(c_4);
-          let x_7 = Logits[Logits_at_12];
-          let sub_8 = x_7 - max_;
-          let exp_3 = exp_f32(sub_8);
-          let mul_11 = exp_3 * mul_10;
-          let sub_9 = mul_11 - where_3;
-          let sub_10 = sub_9 - where_2;
-          chosen_1 = sub_10;
-        } else {
-          chosen_1 = 0.0;
+        let done_1 = params.div_V_1024 * 1024;
+        let first_2 = done_1 + lane;
+        for (var c_7: i32 = first_2; c_7 < params.V; c_7 += 256) {
+          let eq_4 = c_7 == value_4;
+          let where_5 = where_f32(eq_4, sub_3, 0.0);
+          let Logits_at_14 = u32(position_4);
+          let Logits_at_15 = Logits_at_14 * u32(params.V) + u32(c_7);
+          let x_10 = Logits[Logits_at_15];
+          let sub_16 = x_10 - max_;
+          let exp_5 = exp_f32(sub_16);
+          let mul_14 = exp_5 * mul_5;
+          let sub_17 = mul_14 - where_5;
+          let sub_18 = sub_17 - where_;
+          let mul_15 = sub_18 * params.inv_norm;
+          Logits[Logits_at_15] = mul_15;
         }
-        let mul_12 = chosen_1 * params.inv_norm;
-        var chosen_2: f32 = 0.0;
-        if (and_3) {
-          let count_3 = 1 * params.V;
-          let value_6 = f32(count_3);
-          let div_f32_3 = params.alpha / value_6;
-          let gt_3 = gt_f32(params.alpha, 0.0);
-          let where_4 = where_f32(gt_3, div_f32_3, 0.0);
-          let sub_11 = 1.0 - params.alpha;
-          let eq_2 = c_5 == value_3;
-          let where_5 = where_f32(eq_2, sub_11, 0.0);
-          let mul_13 = params.beta * 2.0;
-          let lse_3 = max_ + rest;
-          let mul_14 = lse_3 * mul_13;
-          let add_4 = mul_14 + 1.0;
-          let neg_2 = -rest;
-          let exp_4 = exp_f32(neg_2);
-          let mul_15 = exp_4 * add_4;
-          let Logits_at_13 = u32(position_4);
-          let Logits_at_14 = Logits_at_13 * u32(params.V) + u32(c_5);
-          let x_8 = Logits[Logits_at_14];
-          let sub_12 = x_8 - max_;
-          let exp_5 = exp_f32(sub_12);
-          let mul_16 = exp_5 * mul_15;
-          let sub_13 = mul_16 - where_5;
-          let sub_14 = sub_13 - where_4;
-          chosen_2 = sub_14;
-        } else {
-          chosen_2 = 0.0;
+      } else {
+        for (var round_2: i32 = 0; round_2 < params.div_V_1024; round_2 += 1) {
+          let start_2 = round_2 * 1024 + lane;
+          let c_8 = start_2 + 256;
+          let c_9 = start_2 + 512;
+          let c_10 = start_2 + 768;
+          let mul_16 = 0.0 * params.inv_norm;
+          let mul_17 = 0.0 * params.inv_norm;
+          let mul_18 = 0.0 * params.inv_norm;
+          let mul_19 = 0.0 * params.inv_norm;
+          let Logits_at_16 = u32(position_4);
+          let Logits_at_17 = Logits_at_16 * u32(params.V) + u32(start_2);
+          Logits[Logits_at_17] = mul_16;
+          let Logits_at_18 = u32(position_4);
+          let Logits_at_19 = Logits_at_18 * u32(params.V) + u32(c_8);
+          Logits[Logits_at_19] = mul_17;
+          let Logits_at_20 = u32(position_4);
+          let Logits_at_21 = Logits_at_20 * u32(params.V) + u32(c_9);
+          Logits[Logits_at_21] = mul_18;
+          let Logits_at_22 = u32(position_4);
+          let Logits_at_23 = Logits_at_22 * u32(params.V) + u32(c_10);
+          Logits[Logits_at_23] = mul_19;
         }
-        let mul_17 = chosen_2 * params.inv_norm;
-        var chosen_3: f32 = 0.0;
-        if (and_3) {
-          let count_4 = 1 * params.V;
-          let value_7 = f32(count_4);
-          let div_f32_4 = params.alpha / value_7;
-          let gt_4 = gt_f32(params.alpha, 0.0);
-          let where_6 = where_f32(gt_4, div_f32_4, 0.0);
-          let sub_15 = 1.0 - params.alpha;
-          let eq_3 = c_6 == value_3;
-          let where_7 = where_f32(eq_3, sub_15, 0.0);
-          let mul_18 = params.beta * 2.0;
-          let lse_4 = max_ + rest;
-          let mul_19 = lse_4 * mul_18;
-          let add_5 = mul_19 + 1.0;
-          let neg_3 = -rest;
-          let exp_6 = exp_f32(neg_3);
-          let mul_20 = exp_6 * add_5;
-          let Logits_at_15 = u32(position_4);
-          let Logits_at_16 = Logits_at_15 * u32(params.V) + u32(c_6);
-          let x_9 = Logits[Logits_at_16];
-          let sub_16 = x_9 - max_;
-          let exp_7 = exp_f32(sub_16);
-          let mul_21 = exp_7 * mul_20;
-          let sub_17 = mul_21 - where_7;
-          let sub_18 = sub_17 - where_6;
-          chosen_3 = sub_18;
-        } else {
-          chosen_3 = 0.0;
+        let done_2 = params.div_V_1024 * 1024;
+        let first_3 = done_2 + lane;
+        for (var c_11: i32 = first_3; c_11 < params.V; c_11 += 256) {
+          let mul_20 = 0.0 * params.inv_norm;
+          let Logits_at_24 = u32(position_4);
+          let Logits_at_25 = Logits_at_24 * u32(params.V) + u32(c_11);
+          Logits[Logits_at_25] = mul_20;
         }
-        let mul_22 = chosen_3 * params.inv_norm;
-        let Logits_at_17 = u32(position_4);
-        let Logits_at_18 = Logits_at_17 * u32(params.V) + u32(start_1);
-        Logits[Logits_at_18] = mul_7;
-        let Logits_at_19 = u32(position_4);
-        let Logits_at_20 = Logits_at_19 * u32(params.V) + u32(c_4);
-        Logits[Logits_at_20] = mul_12;
-        let Logits_at_21 = u32(position_4);
-        let Logits_at_22 = Logits_at_21 * u32(params.V) + u32(c_5);
-        Logits[Logits_at_22] = mul_17;
-        let Logits_at_23 = u32(position_4);
-        let Logits_at_24 = Logits_at_23 * u32(params.V) + u32(c_6);
-        Logits[Logits_at_24] = mul_22;
-      }
-      let done_1 = params.div_V_1024 * 1024;
-      let first_2 = done_1 + lane;
-      for (var c_7: i32 = first_2; c_7 < params.V; c_7 += 256) {
-        var chosen_4: f32 = 0.0;
-        if (and_3) {
-          let count_5 = 1 * params.V;
-          let value_8 = f32(count_5);
-          let div_f32_5 = params.alpha / value_8;
-          let gt_5 = gt_f32(params.alpha, 0.0);
-          let where_8 = where_f32(gt_5, div_f32_5, 0.0);
-          let sub_19 = 1.0 - params.alpha;
-          let eq_4 = c_7 == value_3;
-          let where_9 = where_f32(eq_4, sub_19, 0.0);
-          let mul_23 = params.beta * 2.0;
-          let lse_5 = max_ + rest;
-          let mul_24 = lse_5 * mul_23;
-          let add_6 = mul_24 + 1.0;
-          let neg_4 = -rest;
-          let exp_8 = exp_f32(neg_4);
-          let mul_25 = exp_8 * add_6;
-          let Logits_at_25 = u32(position_4);
-          let Logits_at_26 = Logits_at_25 * u32(params.V) + u32(c_7);
-          let x_10 = Logits[Logits_at_26];
-          let sub_20 = x_10 - max_;
-          let exp_9 = exp_f32(sub_20);
-          let mul_26 = exp_9 * mul_25;
-          let sub_21 = mul_26 - where_9;
-          let sub_22 = sub_21 - where_8;
-          chosen_4 = sub_22;
-        } else {
-          chosen_4 = 0.0;
-        }
-        let mul_27 = chosen_4 * params.inv_norm;
-        let Logits_at_27 = u32(position_4);
-        let Logits_at_28 = Logits_at_27 * u32(params.V) + u32(c_7);
-        Logits[Logits_at_28] = mul_27;
       }
     }
   }
