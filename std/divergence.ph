@@ -13,7 +13,7 @@ fn kl_div_log_target(logp, logq) {
 
 /// Jensen-Shannon divergence of `p` and `q`, given by logarithms, and its generalisation to a mixture
 /// `m = beta p + (1 - beta) q`: the `[R, 1]` column `sum beta p log(p / m) + (1 - beta) q log(q / m)`. At most log 2;
-/// symmetric for a `beta` of 0.5; from the ratio of the two, so that near distributions lose little.
+/// symmetric for a `beta` of 0.5. Absolute errors are roundings of log 2, however small the probabilities.
 ///
 /// Domain: `logp <= 0`, `logq <= 0`, `0 < beta < 1`. PyTorch has none; equals the sum of two
 /// `torch.nn.functional.kl_div(log(m), logp, log_target=True)` with weights `beta` and `1 - beta`.
@@ -23,8 +23,10 @@ fn js_div(logp, logq, beta = 0.5) {
   let d = logp - logq
   let log_beta = log(beta)
   let log_rest = log1p(-beta)
-  let of_p = where(p != 0.0, p * logaddexp(log_beta, log_rest - d), 0.0)
-  let of_q = where(q != 0.0, q * logaddexp(log_beta + d, log_rest), 0.0)
+  // log(m / p) = logaddexp(log beta, log(1 - beta) - d), log(m / q) is that plus d: both share the logarithm.
+  let tail = log1p(exp(-abs(d + (log_beta - log_rest))))
+  let of_p = where(p != 0.0, p * (max(log_beta, log_rest - d) + tail), 0.0)
+  let of_q = where(q != 0.0, q * (max(log_beta + d, log_rest) + tail), 0.0)
   return -rowsum(beta * of_p + (1.0 - beta) * of_q)
 }
 
