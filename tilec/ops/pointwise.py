@@ -75,10 +75,11 @@ _OPERATORS = [
     ),
     _row("neg", "signed", _same(Infix("-"), F32, I32), ("-1.0",), "`-x`. The lowest i32 stays.", in_source=False),
     _row("not", "logical", _same(Infix("!"), BOOL), (None,), "`!x`.", in_source=False),
+    # Not && and ||, which front ends turn into branches: there is nothing to skip, and drivers compile them slowly.
     _row(
-        "and", "logical", _same(Infix("&&"), BOOL), (None, None), "`x && y`.", in_source=False, commutes=True,
+        "and", "logical", _same(Infix("&"), BOOL), (None, None), "`x && y`.", in_source=False, commutes=True,
     ),
-    _row("or", "logical", _same(Infix("||"), BOOL), (None, None), "`x || y`.", in_source=False, commutes=True),
+    _row("or", "logical", _same(Infix("|"), BOOL), (None, None), "`x || y`.", in_source=False, commutes=True),
 ]
 
 

@@ -1,7 +1,9 @@
 """WGSL helper functions for transcendentals: where a built-in is too weak, or differs on special values.
 
 Polynomials are least-maximum fits of the relative error, made for this file. No step relies on the order of additions
-(WGSL allows others), and infinities and NaN are put in by bits at the end.
+(WGSL allows others), and infinities and NaN are put in by bits at the end. Conditions meet in `&` and `|`: naga makes
+branches of `&&` and `||`, and SwiftShader's compile time doubles with every few of them inside a loop (five copies of
+pow took it 40 seconds, twenty more than minutes).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ fn exp2_parts(n: f32, r: f32) -> f32 {
   let whole = i32(clamp(n, -160.0, 128.0));
   let first = whole / 2;
   let scaled = (1.0 + r * p) * bitcast<f32>((first + 127) << 23u) * bitcast<f32>((whole - first + 127) << 23u);
-  return select(scaled, f32_from_bits(0x7f800000u), n > 128.0 || (n == 128.0 && r >= 0.0));
+  return select(scaled, f32_from_bits(0x7f800000u), (n > 128.0) | ((n == 128.0) & (r >= 0.0)));
 }""",
     "f32_from_bits",
 )
@@ -93,7 +95,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -141,9 +143,9 @@ _helper(
     "log1p_f32",
     """
 fn log1p_f32(x: f32) -> f32 {
-  let is_near = x > -0.29 && x < 0.41;
+  let is_near = (x > -0.29) & (x < 0.41);
   let f = select(x, 0.0, isnan_f32(x));
-  return select(log_f32(1.0 + x), log1p_near_0(clamp(f, -0.29, 0.41)), is_near && !isnan_f32(x));
+  return select(log_f32(1.0 + x), log1p_near_0(clamp(f, -0.29, 0.41)), is_near & !isnan_f32(x));
 }""",
     "log_f32",
     "log1p_near_0",
@@ -167,8 +169,8 @@ _helper(
     """
 fn pow_f32(x: f32, y: f32) -> f32 {
   let size = abs(x);
-  let is_whole = isinf_f32(y) || trunc(y) == y;
-  let is_odd = is_whole && abs(y) < 16777216.0 && (i32(clamp(y, -16777216.0, 16777216.0)) & 1) != 0;
+  let is_whole = isinf_f32(y) | (trunc(y) == y);
+  let is_odd = is_whole & (abs(y) < 16777216.0) & ((i32(clamp(y, -16777216.0, 16777216.0)) & 1) != 0);
   // y log2(size) as a + b: a is exact, being a short part of y times the exponent.
   let parts = log_parts(max(size, 1e-45));
   let c = clamp(y, -1e9, 1e9);
@@ -188,10 +190,10 @@ fn pow_f32(x: f32, y: f32) -> f32 {
   }
   if ((bitcast<u32>(x) >> 31u) == 1u) {
     result = select(result, -result, is_odd);
-    result = select(f32_from_bits(0x7fc00000u), result, is_whole || size == 0.0 || isinf_f32(x));
+    result = select(f32_from_bits(0x7fc00000u), result, is_whole | (size == 0.0) | isinf_f32(x));
   }
   result = select(result, f32_from_bits(0x7fc00000u), either_nan(x, y));
-  return select(result, 1.0, bitcast<u32>(x) == 0x3f800000u || (bitcast<u32>(y) & 0x7fffffffu) == 0u);
+  return select(result, 1.0, (bitcast<u32>(x) == 0x3f800000u) | ((bitcast<u32>(y) & 0x7fffffffu) == 0u));
 }""",
     "exp2_parts",
     "log_parts",

@@ -2,7 +2,7 @@
 
 WGSL lets a compiler assume that NaN and infinities do not occur, and tests such as `x != x` are folded away: what must
 hold for them is decided from bits, in integers. A constant expression that makes one is an error: `f32_from_bits` makes
-them at run time.
+them at run time. Conditions meet in `&` and `|`, see `helpers_functions`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _helper(
     "eq_f32",
     """
 fn eq_f32(x: f32, y: f32) -> bool {
-  return order_key(x) == order_key(y) && !isnan_f32(x);
+  return (order_key(x) == order_key(y)) & !isnan_f32(x);
 }""",
     "order_key",
     "isnan_f32",
@@ -76,7 +76,7 @@ _helper(
     "ne_f32",
     """
 fn ne_f32(x: f32, y: f32) -> bool {
-  return order_key(x) != order_key(y) || isnan_f32(x);
+  return (order_key(x) != order_key(y)) | isnan_f32(x);
 }""",
     "order_key",
     "isnan_f32",
@@ -85,7 +85,7 @@ _helper(
     "lt_f32",
     """
 fn lt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) < order_key(y) && !either_nan(x, y);
+  return (order_key(x) < order_key(y)) & !either_nan(x, y);
 }""",
     "order_key",
     "either_nan",
@@ -94,7 +94,7 @@ _helper(
     "le_f32",
     """
 fn le_f32(x: f32, y: f32) -> bool {
-  return order_key(x) <= order_key(y) && !either_nan(x, y);
+  return (order_key(x) <= order_key(y)) & !either_nan(x, y);
 }""",
     "order_key",
     "either_nan",
@@ -103,7 +103,7 @@ _helper(
     "gt_f32",
     """
 fn gt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) > order_key(y) && !either_nan(x, y);
+  return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }""",
     "order_key",
     "either_nan",
@@ -112,7 +112,7 @@ _helper(
     "ge_f32",
     """
 fn ge_f32(x: f32, y: f32) -> bool {
-  return order_key(x) >= order_key(y) && !either_nan(x, y);
+  return (order_key(x) >= order_key(y)) & !either_nan(x, y);
 }""",
     "order_key",
     "either_nan",
@@ -194,7 +194,7 @@ _helper(
     """
 fn ceildiv_i32(x: i32, y: i32) -> i32 {
   let quotient = x / y;
-  let rounds_up = y != 0 && x != y * quotient && (x < 0) == (y < 0);
+  let rounds_up = (y != 0) & (x != y * quotient) & ((x < 0) == (y < 0));
   return quotient + select(0, 1, rounds_up);
 }""",
 )

@@ -78,7 +78,7 @@ fn class_counts(
     let part_7 = lanes_0[place_5];
     let part_8 = lanes_0[place_6];
     let part_9 = part_1 + part_2 + (part_3 + part_4) + (part_5 + part_6 + (part_7 + part_8));
-    if (lane == 0 && valid) {
+    if ((lane == 0) & valid) {
       let Count_at = u32(job);
       Count[Count_at] = part_9;
     }

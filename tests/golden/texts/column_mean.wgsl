@@ -34,7 +34,7 @@ fn column_mean(
     var sum_65536: f32 = 0.0;
     let extent = params.C - 64 * block;
     let is_active = job_1 < extent;
-    if (valid && is_active) {
+    if (valid & is_active) {
       let c = block * 64;
       for (var round_: i32 = 0; round_ < params.div_M_32; round_ += 1) {
         let start = round_ * 32 + lane;
@@ -103,7 +103,7 @@ fn column_mean(
     let part_9 = lanes_0[place_6];
     let part_10 = part_2 + part_3 + (part_4 + part_5) + (part_6 + part_7 + (part_8 + part_9));
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && valid && is_active_1) {
+    if ((lane == 0) & valid & is_active_1) {
       let count = 1 * params.M;
       let value_5 = f32(count);
       let div_f32 = part_10 / value_5;

@@ -34,7 +34,7 @@ fn isnan_f32(x: f32) -> bool {
 }
 
 fn eq_f32(x: f32, y: f32) -> bool {
-  return order_key(x) == order_key(y) && !isnan_f32(x);
+  return (order_key(x) == order_key(y)) & !isnan_f32(x);
 }
 
 fn f32_from_bits(bits: u32) -> f32 {
@@ -46,7 +46,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn gt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) > order_key(y) && !either_nan(x, y);
+  return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }
 
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
@@ -73,7 +73,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -298,7 +298,7 @@ fn label_smoothing(
       let term_19 = part_50 * exp(max(part_49 - shift_4, -104.0));
       let term_20 = part_53 * exp(max(part_52 - shift_4, -104.0));
       let part_56 = term_5 + term_6 + (term_7 + term_8) + (term_9 + term_10 + (term_11 + term_12)) + (term_13 + term_14 + (term_15 + term_16) + (term_17 + term_18 + (term_19 + term_20)));
-      let part_57 = part_9 || part_12 || (part_15 || part_18) || (part_21 || part_24 || (part_27 || part_30)) || (part_33 || part_36 || (part_39 || part_42) || (part_45 || part_48 || (part_51 || part_54)));
+      let part_57 = part_9 | part_12 | (part_15 | part_18) | (part_21 | part_24 | (part_27 | part_30)) | (part_33 | part_36 | (part_39 | part_42) | (part_45 | part_48 | (part_51 | part_54)));
       let part_58 = lanes_3[first_1];
       let part_59 = lanes_3[place];
       let part_60 = lanes_3[place_1];
@@ -389,7 +389,7 @@ fn label_smoothing(
     let term_35 = part_118 * exp(max(part_117 - shift_5, -104.0));
     let term_36 = part_121 * exp(max(part_120 - shift_5, -104.0));
     let part_124 = term_21 + term_22 + (term_23 + term_24) + (term_25 + term_26 + (term_27 + term_28)) + (term_29 + term_30 + (term_31 + term_32) + (term_33 + term_34 + (term_35 + term_36)));
-    let part_125 = part_77 || part_80 || (part_83 || part_86) || (part_89 || part_92 || (part_95 || part_98)) || (part_101 || part_104 || (part_107 || part_110) || (part_113 || part_116 || (part_119 || part_122)));
+    let part_125 = part_77 | part_80 | (part_83 | part_86) | (part_89 | part_92 | (part_95 | part_98)) | (part_101 | part_104 | (part_107 | part_110) | (part_113 | part_116 | (part_119 | part_122)));
     let part_126 = groups_3[0];
     let part_127 = groups_3[1];
     let part_128 = groups_3[2];
@@ -410,10 +410,10 @@ fn label_smoothing(
     let is_empty = eq_f32(part_124, 0.0);
     let is_huge = gt_f32(part_123, 0x1.fffffep+127f);
     let max_ = select(select(part_123, f32_from_bits(0xff800000u), is_empty), f32_from_bits(0x7fc00000u), part_125);
-    let safe = select(part_124, 1.0, (is_empty || is_huge));
+    let safe = select(part_124, 1.0, is_empty | is_huge);
     let rest = select(log_f32(safe), f32_from_bits(0x7fc00000u), part_125);
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && is_active_1) {
+    if ((lane == 0) & is_active_1) {
       let count = 1 * params.V;
       let value_5 = f32(count);
       let div_f32 = part_142 / value_5;
@@ -428,7 +428,7 @@ fn label_smoothing(
       let value_6 = Target[Target_at];
       var picked: f32 = 0.0;
       let is_active_2 = job_1 < extent;
-      if (u32(value_6) < u32(params.V) && is_active_2) {
+      if ((u32(value_6) < u32(params.V)) & is_active_2) {
         let Logits_at_7 = u32(position_2);
         let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(value_6);
         let value_7 = Logits[Logits_at_8];

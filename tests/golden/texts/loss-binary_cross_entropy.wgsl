@@ -52,7 +52,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -66,9 +66,9 @@ fn log_f32(x: f32) -> f32 {
 }
 
 fn log1p_f32(x: f32) -> f32 {
-  let is_near = x > -0.29 && x < 0.41;
+  let is_near = (x > -0.29) & (x < 0.41);
   let f = select(x, 0.0, isnan_f32(x));
-  return select(log_f32(1.0 + x), log1p_near_0(clamp(f, -0.29, 0.41)), is_near && !isnan_f32(x));
+  return select(log_f32(1.0 + x), log1p_near_0(clamp(f, -0.29, 0.41)), is_near & !isnan_f32(x));
 }
 
 fn max_f32(x: f32, y: f32) -> f32 {
@@ -251,7 +251,7 @@ fn loss(
     let part_34 = groups_0[15];
     let part_35 = part_19 + part_20 + (part_21 + part_22) + (part_23 + part_24 + (part_25 + part_26)) + (part_27 + part_28 + (part_29 + part_30) + (part_31 + part_32 + (part_33 + part_34)));
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && is_active_1) {
+    if ((lane == 0) & is_active_1) {
       let count = 1 * params.C;
       let value_10 = f32(count);
       let div_f32 = part_35 / value_10;

@@ -30,7 +30,7 @@ fn isnan_f32(x: f32) -> bool {
 }
 
 fn eq_f32(x: f32, y: f32) -> bool {
-  return order_key(x) == order_key(y) && !isnan_f32(x);
+  return (order_key(x) == order_key(y)) & !isnan_f32(x);
 }
 
 fn f32_from_bits(bits: u32) -> f32 {
@@ -42,7 +42,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn gt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) > order_key(y) && !either_nan(x, y);
+  return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }
 
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
@@ -69,7 +69,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -272,7 +272,7 @@ fn loss(
       let term_19 = part_48 * exp(max(part_47 - shift_4, -104.0));
       let term_20 = part_51 * exp(max(part_50 - shift_4, -104.0));
       let part_54 = term_5 + term_6 + (term_7 + term_8) + (term_9 + term_10 + (term_11 + term_12)) + (term_13 + term_14 + (term_15 + term_16) + (term_17 + term_18 + (term_19 + term_20)));
-      let part_55 = part_7 || part_10 || (part_13 || part_16) || (part_19 || part_22 || (part_25 || part_28)) || (part_31 || part_34 || (part_37 || part_40) || (part_43 || part_46 || (part_49 || part_52)));
+      let part_55 = part_7 | part_10 | (part_13 | part_16) | (part_19 | part_22 | (part_25 | part_28)) | (part_31 | part_34 | (part_37 | part_40) | (part_43 | part_46 | (part_49 | part_52)));
       groups_0[lane] = part_53;
       groups_1[lane] = part_54;
       groups_2[lane] = select(0u, 1u, part_55);
@@ -345,21 +345,21 @@ fn loss(
     let term_35 = part_99 * exp(max(part_98 - shift_5, -104.0));
     let term_36 = part_102 * exp(max(part_101 - shift_5, -104.0));
     let part_105 = term_21 + term_22 + (term_23 + term_24) + (term_25 + term_26 + (term_27 + term_28)) + (term_29 + term_30 + (term_31 + term_32) + (term_33 + term_34 + (term_35 + term_36)));
-    let part_106 = part_58 || part_61 || (part_64 || part_67) || (part_70 || part_73 || (part_76 || part_79)) || (part_82 || part_85 || (part_88 || part_91) || (part_94 || part_97 || (part_100 || part_103)));
+    let part_106 = part_58 | part_61 | (part_64 | part_67) | (part_70 | part_73 | (part_76 | part_79)) | (part_82 | part_85 | (part_88 | part_91) | (part_94 | part_97 | (part_100 | part_103)));
     let is_empty = eq_f32(part_105, 0.0);
     let is_huge = gt_f32(part_104, 0x1.fffffep+127f);
     let max_ = select(select(part_104, f32_from_bits(0xff800000u), is_empty), f32_from_bits(0x7fc00000u), part_106);
-    let safe = select(part_105, 1.0, (is_empty || is_huge));
+    let safe = select(part_105, 1.0, is_empty | is_huge);
     let rest = select(log_f32(safe), f32_from_bits(0x7fc00000u), part_106);
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && is_active_1) {
+    if ((lane == 0) & is_active_1) {
       let r_1 = block * 8;
       let position_2 = r_1 + job_1;
       let T_at = u32(position_2);
       let value_5 = T[T_at];
       var picked: f32 = 0.0;
       let is_active_2 = job_1 < extent;
-      if (u32(value_5) < u32(params.C) && is_active_2) {
+      if ((u32(value_5) < u32(params.C)) & is_active_2) {
         let X_at_7 = u32(position_2);
         let X_at_8 = X_at_7 * u32(params.C) + u32(value_5);
         let value_6 = X[X_at_8];

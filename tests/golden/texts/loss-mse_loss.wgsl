@@ -165,7 +165,7 @@ fn loss(
     let part_34 = groups_0[15];
     let part_35 = part_19 + part_20 + (part_21 + part_22) + (part_23 + part_24 + (part_25 + part_26)) + (part_27 + part_28 + (part_29 + part_30) + (part_31 + part_32 + (part_33 + part_34)));
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && is_active_1) {
+    if ((lane == 0) & is_active_1) {
       let count = 1 * params.C;
       let value_10 = f32(count);
       let div_f32 = part_35 / value_10;

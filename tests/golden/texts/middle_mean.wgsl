@@ -38,7 +38,7 @@ fn middle_mean(
     var sum_65536: f32 = 0.0;
     let extent = params.A - 2 * block;
     let is_active = rest < extent;
-    if (valid && is_active) {
+    if (valid & is_active) {
       let a = block * 2;
       for (var round_: i32 = 0; round_ < params.div_B_32; round_ += 1) {
         let start = round_ * 32 + lane;
@@ -109,7 +109,7 @@ fn middle_mean(
     let part_9 = lanes_0[place_6];
     let part_10 = part_2 + part_3 + (part_4 + part_5) + (part_6 + part_7 + (part_8 + part_9));
     let is_active_1 = rest < extent;
-    if (lane == 0 && valid && is_active_1) {
+    if ((lane == 0) & valid & is_active_1) {
       let count = 1 * params.B;
       let value_5 = f32(count);
       let div_f32 = part_10 / value_5;

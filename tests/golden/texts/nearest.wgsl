@@ -31,7 +31,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn lt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) < order_key(y) && !either_nan(x, y);
+  return (order_key(x) < order_key(y)) & !either_nan(x, y);
 }
 
 fn isnan_f32(x: f32) -> bool {
@@ -227,7 +227,7 @@ fn nearest(
     }
     let extent_1 = params.M - 8 * block;
     let is_active_3 = turn < extent_1;
-    if (lane == 0 && is_active_3) {
+    if ((lane == 0) & is_active_3) {
       let r_1 = block * 8;
       let position_2 = r_1 + turn;
       let Which_at = u32(position_2);

@@ -181,7 +181,7 @@ fn quantize_1(
     let part_33 = groups_0[15];
     let part_34 = max_f32(max_f32(max_f32(max_f32(part_18, part_19), max_f32(part_20, part_21)), max_f32(max_f32(part_22, part_23), max_f32(part_24, part_25))), max_f32(max_f32(max_f32(part_26, part_27), max_f32(part_28, part_29)), max_f32(max_f32(part_30, part_31), max_f32(part_32, part_33))));
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && is_active_1) {
+    if ((lane == 0) & is_active_1) {
       let div_f32 = part_34 / 127.0;
       let scale = max_f32(div_f32, 1e-12);
       let r_1 = block * 8;

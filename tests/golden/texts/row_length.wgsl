@@ -66,7 +66,7 @@ fn row_length(
         let is_active = slot_1 < extent;
         let extent_1 = params.C - c_3;
         let is_active_1 = start_1 < extent_1;
-        if (is_active && is_active_1) {
+        if (is_active & is_active_1) {
           let r = block * 8;
           let position = r + slot_1;
           let position_1 = c_3 + start_1;
@@ -82,7 +82,7 @@ fn row_length(
         var squares_3: f32 = squares_2;
         let is_active_2 = slot_1 < extent;
         let is_active_3 = c_4 < extent_1;
-        if (is_active_2 && is_active_3) {
+        if (is_active_2 & is_active_3) {
           let r_1 = block * 8;
           let position_2 = r_1 + slot_1;
           let position_3 = c_3 + c_4;
@@ -98,7 +98,7 @@ fn row_length(
         var squares_5: f32 = squares_4;
         let is_active_4 = slot_1 < extent;
         let is_active_5 = c_5 < extent_1;
-        if (is_active_4 && is_active_5) {
+        if (is_active_4 & is_active_5) {
           let r_2 = block * 8;
           let position_4 = r_2 + slot_1;
           let position_5 = c_3 + c_5;
@@ -114,7 +114,7 @@ fn row_length(
         var squares_7: f32 = squares_6;
         let is_active_6 = slot_1 < extent;
         let is_active_7 = c_6 < extent_1;
-        if (is_active_6 && is_active_7) {
+        if (is_active_6 & is_active_7) {
           let r_3 = block * 8;
           let position_6 = r_3 + slot_1;
           let position_7 = c_3 + c_6;
@@ -207,7 +207,7 @@ fn row_length(
     let part_20 = part_18 + part_19;
     let extent_2 = params.M - 8 * block;
     let is_active_8 = slot_2 < extent_2;
-    if (lane_2 == 0 && is_active_8) {
+    if ((lane_2 == 0) & is_active_8) {
       let sqrt_ = sqrt(part_20);
       let r_4 = block * 8;
       let position_8 = r_4 + slot_2;

@@ -60,7 +60,7 @@ fn scale_rows(
     let job_1 = i32(u32(job) % 3u);
     let extent = params.M - 3 * block;
     let is_active = job_1 < extent;
-    if (valid && is_active) {
+    if (valid & is_active) {
       let r = block * 3;
       let position = r + job_1;
       let S_at = u32(position);

@@ -32,7 +32,7 @@ fn smooth_rows(
     let job_1 = job & 3;
     let extent = params.M - 4 * block_x;
     let is_active = job_1 < extent;
-    if (valid && is_active) {
+    if (valid & is_active) {
       let c = block_rest * 64;
       let r = block_x * 4;
       let add = c + 1;
@@ -51,7 +51,7 @@ fn smooth_rows(
           let position = r + job_1;
           let position_1 = add + start;
           var right: f32 = 0.0;
-          if (u32(position) < u32(params.M) && u32(position_1) < u32(params.C)) {
+          if ((u32(position) < u32(params.M)) & (u32(position_1) < u32(params.C))) {
             let X_at = u32(position);
             let X_at_1 = X_at * u32(params.C) + u32(position_1);
             right = X[X_at_1];
@@ -62,7 +62,7 @@ fn smooth_rows(
           let value = X[X_at_3];
           let position_3 = sub + start;
           var left: f32 = 0.0;
-          if (u32(position) < u32(params.M) && u32(position_3) < u32(params.C)) {
+          if ((u32(position) < u32(params.M)) & (u32(position_3) < u32(params.C))) {
             let X_at_4 = X_at_2 * u32(params.C) + u32(position_3);
             left = X[X_at_4];
           }
@@ -77,7 +77,7 @@ fn smooth_rows(
           let position_4 = r + job_1;
           let position_5 = add + c_1;
           var right_1: f32 = 0.0;
-          if (u32(position_4) < u32(params.M) && u32(position_5) < u32(params.C)) {
+          if ((u32(position_4) < u32(params.M)) & (u32(position_5) < u32(params.C))) {
             let X_at_5 = u32(position_4);
             let X_at_6 = X_at_5 * u32(params.C) + u32(position_5);
             right_1 = X[X_at_6];
@@ -88,7 +88,7 @@ fn smooth_rows(
           let value_1 = X[X_at_8];
           let position_7 = sub + c_1;
           var left_1: f32 = 0.0;
-          if (u32(position_4) < u32(params.M) && u32(position_7) < u32(params.C)) {
+          if ((u32(position_4) < u32(params.M)) & (u32(position_7) < u32(params.C))) {
             let X_at_9 = X_at_7 * u32(params.C) + u32(position_7);
             left_1 = X[X_at_9];
           }
@@ -103,7 +103,7 @@ fn smooth_rows(
           let position_8 = r + job_1;
           let position_9 = add + c_2;
           var right_2: f32 = 0.0;
-          if (u32(position_8) < u32(params.M) && u32(position_9) < u32(params.C)) {
+          if ((u32(position_8) < u32(params.M)) & (u32(position_9) < u32(params.C))) {
             let X_at_10 = u32(position_8);
             let X_at_11 = X_at_10 * u32(params.C) + u32(position_9);
             right_2 = X[X_at_11];
@@ -114,7 +114,7 @@ fn smooth_rows(
           let value_2 = X[X_at_13];
           let position_11 = sub + c_2;
           var left_2: f32 = 0.0;
-          if (u32(position_8) < u32(params.M) && u32(position_11) < u32(params.C)) {
+          if ((u32(position_8) < u32(params.M)) & (u32(position_11) < u32(params.C))) {
             let X_at_14 = X_at_12 * u32(params.C) + u32(position_11);
             left_2 = X[X_at_14];
           }
@@ -129,7 +129,7 @@ fn smooth_rows(
           let position_12 = r + job_1;
           let position_13 = add + c_3;
           var right_3: f32 = 0.0;
-          if (u32(position_12) < u32(params.M) && u32(position_13) < u32(params.C)) {
+          if ((u32(position_12) < u32(params.M)) & (u32(position_13) < u32(params.C))) {
             let X_at_15 = u32(position_12);
             let X_at_16 = X_at_15 * u32(params.C) + u32(position_13);
             right_3 = X[X_at_16];
@@ -140,7 +140,7 @@ fn smooth_rows(
           let value_3 = X[X_at_18];
           let position_15 = sub + c_3;
           var left_3: f32 = 0.0;
-          if (u32(position_12) < u32(params.M) && u32(position_15) < u32(params.C)) {
+          if ((u32(position_12) < u32(params.M)) & (u32(position_15) < u32(params.C))) {
             let X_at_19 = X_at_17 * u32(params.C) + u32(position_15);
             left_3 = X[X_at_19];
           }

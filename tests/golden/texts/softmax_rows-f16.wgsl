@@ -30,7 +30,7 @@ fn isnan_f32(x: f32) -> bool {
 }
 
 fn eq_f32(x: f32, y: f32) -> bool {
-  return order_key(x) == order_key(y) && !isnan_f32(x);
+  return (order_key(x) == order_key(y)) & !isnan_f32(x);
 }
 
 fn f32_from_bits(bits: u32) -> f32 {
@@ -76,7 +76,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn gt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) > order_key(y) && !either_nan(x, y);
+  return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }
 
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
@@ -103,7 +103,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -154,7 +154,7 @@ fn softmax_rows(
     var X_10: f32 = 0.0;
     let extent = params.M - 8 * block;
     let is_active = job_1 < extent;
-    if (valid && is_active) {
+    if (valid & is_active) {
       let r = block * 8;
       let position = r + job_1;
       let X_at = u32(position);
@@ -244,7 +244,7 @@ fn softmax_rows(
     var exp_sum: f32 = 0.0;
     var magnitude: u32 = 0u;
     let is_active_1 = job_1 < extent;
-    if (valid && is_active_1) {
+    if (valid & is_active_1) {
       let r_10 = block * 8;
       if (gt_f32(X_1, peak)) {
         let shift = select(X_1, 0.0, gt_f32(X_1, 0x1.fffffep+127f));
@@ -449,14 +449,14 @@ fn softmax_rows(
     let term_24 = part_53 * exp(max(part_52 - shift_20, -104.0));
     let term_25 = part_56 * exp(max(part_55 - shift_20, -104.0));
     let part_59 = term_10 + term_11 + (term_12 + term_13) + (term_14 + term_15 + (term_16 + term_17)) + (term_18 + term_19 + (term_20 + term_21) + (term_22 + term_23 + (term_24 + term_25)));
-    let part_60 = part_12 || part_15 || (part_18 || part_21) || (part_24 || part_27 || (part_30 || part_33)) || (part_36 || part_39 || (part_42 || part_45) || (part_48 || part_51 || (part_54 || part_57)));
+    let part_60 = part_12 | part_15 | (part_18 | part_21) | (part_24 | part_27 | (part_30 | part_33)) | (part_36 | part_39 | (part_42 | part_45) | (part_48 | part_51 | (part_54 | part_57)));
     let is_empty = eq_f32(part_59, 0.0);
     let is_huge = gt_f32(part_58, 0x1.fffffep+127f);
     let max_ = select(select(part_58, f32_from_bits(0xff800000u), is_empty), f32_from_bits(0x7fc00000u), part_60);
-    let safe = select(part_59, 1.0, (is_empty || is_huge));
+    let safe = select(part_59, 1.0, is_empty | is_huge);
     let rest = select(log_f32(safe), f32_from_bits(0x7fc00000u), part_60);
     let is_active_2 = job_1 < extent;
-    if (valid && is_active_2) {
+    if (valid & is_active_2) {
       let r_11 = block * 8;
       var held: f32 = 0.0;
       let sub = X_1 - max_;
@@ -529,7 +529,7 @@ fn softmax_rows(
       let Y_at_7 = Y_at_6 * u32(params.C) + u32(c_6);
       let word_13 = Y_at_7 >> 1u;
       Y[word_13] = f32_to_f16(held_6) | (f32_to_f16(held_7) << 16u);
-      if (exists || exists_1) {
+      if (exists | exists_1) {
         let Y_at_8 = u32(position_10);
         let Y_at_9 = Y_at_8 * u32(params.C) + u32(c_8);
         let word_14 = Y_at_9 >> 1u;

@@ -28,7 +28,7 @@ fn isnan_f32(x: f32) -> bool {
 }
 
 fn eq_f32(x: f32, y: f32) -> bool {
-  return order_key(x) == order_key(y) && !isnan_f32(x);
+  return (order_key(x) == order_key(y)) & !isnan_f32(x);
 }
 
 fn f32_from_bits(bits: u32) -> f32 {
@@ -40,7 +40,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn gt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) > order_key(y) && !either_nan(x, y);
+  return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }
 
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
@@ -67,7 +67,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -99,7 +99,7 @@ fn token_loss(
     var magnitude: u32 = 0u;
     let extent = params.M - 8 * block;
     let is_active = job_1 < extent;
-    if (valid && is_active) {
+    if (valid & is_active) {
       let r = block * 8;
       let offset = lane * 4;
       for (var round_: i32 = 0; round_ < 1; round_ += 1) {
@@ -294,7 +294,7 @@ fn token_loss(
       let term_30 = part_46 * exp(max(part_45 - shift_2, -104.0));
       let term_31 = part_49 * exp(max(part_48 - shift_2, -104.0));
       let part_52 = term_16 + term_17 + (term_18 + term_19) + (term_20 + term_21 + (term_22 + term_23)) + (term_24 + term_25 + (term_26 + term_27) + (term_28 + term_29 + (term_30 + term_31)));
-      let part_53 = part_5 || part_8 || (part_11 || part_14) || (part_17 || part_20 || (part_23 || part_26)) || (part_29 || part_32 || (part_35 || part_38) || (part_41 || part_44 || (part_47 || part_50)));
+      let part_53 = part_5 | part_8 | (part_11 | part_14) | (part_17 | part_20 | (part_23 | part_26)) | (part_29 | part_32 | (part_35 | part_38) | (part_41 | part_44 | (part_47 | part_50)));
       groups_0[slot * 2 + lane] = part_51;
       groups_1[slot * 2 + lane] = part_52;
       groups_2[slot * 2 + lane] = select(0u, 1u, part_53);
@@ -313,21 +313,21 @@ fn token_loss(
     let term_32 = part_55 * exp(max(part_54 - shift_3, -104.0));
     let term_33 = part_58 * exp(max(part_57 - shift_3, -104.0));
     let part_61 = term_32 + term_33;
-    let part_62 = part_56 || part_59;
+    let part_62 = part_56 | part_59;
     let is_empty = eq_f32(part_61, 0.0);
     let is_huge = gt_f32(part_60, 0x1.fffffep+127f);
     let max_ = select(select(part_60, f32_from_bits(0xff800000u), is_empty), f32_from_bits(0x7fc00000u), part_62);
-    let safe = select(part_61, 1.0, (is_empty || is_huge));
+    let safe = select(part_61, 1.0, is_empty | is_huge);
     let rest = select(log_f32(safe), f32_from_bits(0x7fc00000u), part_62);
     let is_active_1 = job_1 < extent;
-    if (lane == 0 && valid && is_active_1) {
+    if ((lane == 0) & valid & is_active_1) {
       let r_1 = block * 8;
       let position_1 = r_1 + job_1;
       let Target_at = u32(position_1);
       let value = Target[Target_at];
       var picked: f32 = 0.0;
       let is_active_2 = job_1 < extent;
-      if (u32(value) < 512u && is_active_2) {
+      if ((u32(value) < 512u) & is_active_2) {
         let Logits_at_5 = u32(position_1);
         let Logits_at_6 = Logits_at_5 * 512u + u32(value);
         let vector_ = Logits[Logits_at_6 >> 2u];

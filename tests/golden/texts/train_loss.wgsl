@@ -38,7 +38,7 @@ fn isnan_f32(x: f32) -> bool {
 }
 
 fn eq_f32(x: f32, y: f32) -> bool {
-  return order_key(x) == order_key(y) && !isnan_f32(x);
+  return (order_key(x) == order_key(y)) & !isnan_f32(x);
 }
 
 fn f32_from_bits(bits: u32) -> f32 {
@@ -55,7 +55,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn gt_f32(x: f32, y: f32) -> bool {
-  return order_key(x) > order_key(y) && !either_nan(x, y);
+  return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }
 
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
@@ -82,7 +82,7 @@ fn log_special(x: f32, inside: f32) -> f32 {
   var result = inside;
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
-  } else if ((bits & 0x7fffffffu) > 0x7f800000u || bits == 0x7f800000u) {
+  } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
     result = x;
   } else if (bits >= 0x80000000u) {
     result = f32_from_bits(0x7fc00000u);
@@ -136,7 +136,7 @@ fn train_loss(
       let Target_at = u32(position);
       let value = Target[Target_at];
       let is_active_1 = job_1 < extent;
-      let exists = u32(value) < u32(params.V) && is_active_1;
+      let exists = (u32(value) < u32(params.V)) & is_active_1;
       if (exists) {
         let is_mine = (u32(value) & 255u) == u32(lane);
         if (is_mine) {
@@ -328,7 +328,7 @@ fn train_loss(
       let term_19 = part_50 * exp(max(part_49 - shift_4, -104.0));
       let term_20 = part_53 * exp(max(part_52 - shift_4, -104.0));
       let part_56 = term_5 + term_6 + (term_7 + term_8) + (term_9 + term_10 + (term_11 + term_12)) + (term_13 + term_14 + (term_15 + term_16) + (term_17 + term_18 + (term_19 + term_20)));
-      let part_57 = part_9 || part_12 || (part_15 || part_18) || (part_21 || part_24 || (part_27 || part_30)) || (part_33 || part_36 || (part_39 || part_42) || (part_45 || part_48 || (part_51 || part_54)));
+      let part_57 = part_9 | part_12 | (part_15 | part_18) | (part_21 | part_24 | (part_27 | part_30)) | (part_33 | part_36 | (part_39 | part_42) | (part_45 | part_48 | (part_51 | part_54)));
       let part_58 = lanes_3[first_1];
       let part_59 = lanes_3[place];
       let part_60 = lanes_3[place_1];
@@ -437,7 +437,7 @@ fn train_loss(
     let term_35 = part_135 * exp(max(part_134 - shift_5, -104.0));
     let term_36 = part_138 * exp(max(part_137 - shift_5, -104.0));
     let part_141 = term_21 + term_22 + (term_23 + term_24) + (term_25 + term_26 + (term_27 + term_28)) + (term_29 + term_30 + (term_31 + term_32) + (term_33 + term_34 + (term_35 + term_36)));
-    let part_142 = part_94 || part_97 || (part_100 || part_103) || (part_106 || part_109 || (part_112 || part_115)) || (part_118 || part_121 || (part_124 || part_127) || (part_130 || part_133 || (part_136 || part_139)));
+    let part_142 = part_94 | part_97 | (part_100 | part_103) | (part_106 | part_109 | (part_112 | part_115)) | (part_118 | part_121 | (part_124 | part_127) | (part_130 | part_133 | (part_136 | part_139)));
     let part_143 = groups_3[0];
     let part_144 = groups_3[1];
     let part_145 = groups_3[2];
@@ -475,10 +475,10 @@ fn train_loss(
     let is_empty = eq_f32(part_141, 0.0);
     let is_huge = gt_f32(part_140, 0x1.fffffep+127f);
     let max_ = select(select(part_140, f32_from_bits(0xff800000u), is_empty), f32_from_bits(0x7fc00000u), part_142);
-    let safe = select(part_141, 1.0, (is_empty || is_huge));
+    let safe = select(part_141, 1.0, is_empty | is_huge);
     let rest = select(log_f32(safe), f32_from_bits(0x7fc00000u), part_142);
     let is_active_2 = job_1 < extent;
-    if (lane == 0 && is_active_2) {
+    if ((lane == 0) & is_active_2) {
       let lse = max_ + rest;
       let square = square_f32(lse);
       let mul = params.beta * square;
@@ -501,8 +501,8 @@ fn train_loss(
       let lt = value_2 < params.V;
       let ge = value_2 >= 0;
       let ne = value_2 != params.ignore_index;
-      let and = ne && ge;
-      let and_1 = and && lt;
+      let and = ne & ge;
+      let and_1 = and & lt;
       let loss = where_f32(and_1, add_1, 0.0);
       let Loss_at = u32(position_3);
       Loss[Loss_at] = loss;
@@ -529,8 +529,8 @@ fn train_loss(
       let lt_1 = value_4 < params.V;
       let ge_1 = value_4 >= 0;
       let ne_1 = value_4 != params.ignore_index;
-      let and_2 = ne_1 && ge_1;
-      let and_3 = and_2 && lt_1;
+      let and_2 = ne_1 & ge_1;
+      let and_3 = and_2 & lt_1;
       if (and_3) {
         for (var round_1: i32 = 0; round_1 < params.div_V_1024; round_1 += 1) {
           let start_1 = round_1 * 1024 + lane;

@@ -25,7 +25,7 @@ fn either_nan(x: f32, y: f32) -> bool {
 }
 
 fn ge_f32(x: f32, y: f32) -> bool {
-  return order_key(x) >= order_key(y) && !either_nan(x, y);
+  return (order_key(x) >= order_key(y)) & !either_nan(x, y);
 }
 
 @compute @workgroup_size(256)
@@ -54,7 +54,7 @@ fn until_limit(
       var sum_1: f32 = 0.0;
       let extent = params.M - block;
       let is_active = 0 < extent;
-      if (valid && is_active) {
+      if (valid & is_active) {
         for (var round_: i32 = 0; round_ < 4; round_ += 1) {
           let start = round_ * 16 + lane;
           let c_1 = start + 4;
@@ -131,7 +131,7 @@ fn until_limit(
       chunks = next_1;
       broke = test;
     }
-    if (lane == 0 && valid) {
+    if ((lane == 0) & valid) {
       if (u32(block) < u32(params.M)) {
         let Chunks_at = u32(block);
         Chunks[Chunks_at] = chunks;
