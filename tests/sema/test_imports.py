@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,7 @@ def test_circles_of_imports_are_fine_and_circles_of_calls_are_not(tmp_path: Path
     [
         ("/etc/passwd.ph", "E0223"), ("C:/x.ph", "E0223"), ("../x.ph", "E0224"), ("lib/../../x.ph", "E0224"),
         ("missing.ph", "E0225"), ("main.txt", "E0225"), ("link.ph", "E0224"), ("binary.ph", "E0226"),
+        ("pipe.ph", "E0225"), ("folder.ph", "E0225"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_imported(path: str, code: str, tmp_path: Path):
@@ -69,6 +71,8 @@ def test_what_cannot_be_imported(path: str, code: str, tmp_path: Path):
     inside.mkdir()
     (tmp_path / "secret.ph").write_text("fn secret(x) = x\n")
     (inside / "link.ph").symlink_to(tmp_path / "secret.ph")
+    os.mkfifo(inside / "pipe.ph")
+    (inside / "folder.ph").mkdir()
     (inside / "binary.ph").write_bytes(b"fn f(x) = x // \xff\n")
     assert check(inside, {"main.ph": main([path], "unknown_then(A[:])")}) == [code]
 
@@ -77,6 +81,12 @@ def test_conflicts_between_imports(tmp_path: Path):
     files = {"main.ph": main(["a.ph", "b.ph"], "f(A[:])"), "a.ph": "fn f(x) = x\n", "b.ph": "fn f(x) = x + 1.0\n"}
     assert check(tmp_path, files) == ["E0228"]
     assert check(tmp_path, {"b.ph": "fn f(x, y) = x + y\n"}) == []
+
+
+def test_a_file_without_an_end_is_too_large():
+    reporter = Reporter()
+    load_program(Path("/dev/zero"), reporter)
+    assert [diagnostic.code for diagnostic in reporter.diagnostics] == ["E0502"]
 
 
 def test_a_missing_file_is_reported(tmp_path: Path):

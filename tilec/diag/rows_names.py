@@ -225,7 +225,7 @@ kernel k(A: tensor<f32>[M]) {
 IMPORT_PARENT = Row(
     "E0224",
     message="an import stays below the folder of its file, and `{path}` leaves it",
-    label="`..` is not allowed",
+    label="leads out of the folder",
     hint="move the file below this one's folder",
     explanation="""
 An import may not climb with `..`: a program cannot reach files outside its own folder.""",

@@ -14,7 +14,7 @@ from tilec.sema.program import FileScope, Program
 from tilec.sema.signature import read_signature
 from tilec.source import Source, Span
 from tilec.syntax import ast
-from tilec.syntax.parse import parse
+from tilec.syntax.parse import MAXIMUM_SIZE, parse
 
 IMPORT_DEPTH = 64
 
@@ -48,6 +48,10 @@ def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
     return result
 
 
+_MOST_BYTES = 4 * MAXIMUM_SIZE + 8
+"""As many as a source within the limit can have; a device file has no end."""
+
+
 class _Loader:
     def __init__(self, reporter: Reporter) -> None:
         self.reporter = reporter
@@ -56,17 +60,21 @@ class _Loader:
     def read(self, path: Path, shown: str, importing: Span | None) -> Source | None:
         """The file's text, or None with a diagnostic, which never quotes the content."""
         try:
-            data = path.read_bytes()
-        except OSError as error:
+            if importing is not None and path.exists() and not path.is_file() and not path.is_dir():
+                raise OSError(0, "not a regular file")  # opening a pipe would wait for its other end
+            with path.open("rb") as file:
+                data = file.read(_MOST_BYTES)
+        except (OSError, ValueError) as error:
             is_missing = isinstance(error, FileNotFoundError)
-            reason = "no such file" if is_missing else (error.strerror or "not readable").lower()
+            reason = "no such file" if is_missing else (getattr(error, "strerror", "") or "not readable").lower()
             if importing is not None:
                 self.reporter.error(catalog.IMPORT_MISSING, importing, path=importing.text.strip('"'), reason=reason)
             else:
                 self.reporter.error(catalog.CANNOT_READ, _nowhere(shown), path=shown, reason=reason)
             return None
         try:
-            return Source(shown, data.decode("utf-8-sig"))
+            # Of more bytes the last character may be incomplete, and the parser refuses the size anyhow.
+            return Source(shown, data.decode("utf-8-sig", "strict" if len(data) < _MOST_BYTES else "ignore"))
         except UnicodeDecodeError as error:
             self.reporter.error(catalog.NOT_UTF8, importing or _nowhere(shown), path=shown, offset=error.start)
             return None
