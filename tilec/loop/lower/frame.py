@@ -115,7 +115,7 @@ class Frame:
         self.block = (x, y, z)
 
     def shared_array(self, key: object, hint: str, dtype: DType, length: int) -> ir.SharedArray:
-        """Workgroup memory for values of `dtype`. Bools are kept as u32: a driver gives arrays of bools too little."""
+        """Workgroup memory for values of `dtype`. Bools are kept as u32: with arrays of bools one driver lost sums."""
         dtype = DType.U32 if dtype is DType.BOOL else dtype
         if key not in self.shared:
             self.shared[key] = ir.SharedArray(hint, dtype, length)
