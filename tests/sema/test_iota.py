@@ -105,6 +105,16 @@ kernel k(X: tensor<f32>[B, T, V], I: tensor<i32>[B, T, 1], Y: tensor<f32>[B, T, 
     np.testing.assert_array_equal(run(text, {"X": x, "I": i})["Y"], expected)
 
 
+def test_the_widest_of_several_operands_tells_the_rank():
+    text = """
+kernel k(W: tensor<i32>[B, M], X: tensor<i32>[D, B, M, V], Y: tensor<i32>[D, B, M, V]) {
+  Y[:, :, :, :] = where(X[:, :, :, :] > 0, W[:, :, new], iota(1, B) + 6)
+}"""
+    w, x = np.arange(6).reshape(2, 3), np.arange(24).reshape(1, 2, 3, 4) % 2
+    expected = np.where(x > 0, w[:, :, None], np.arange(2)[:, None, None] + 6)
+    np.testing.assert_array_equal(run(text, {"W": w, "X": x})["Y"], expected)
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [

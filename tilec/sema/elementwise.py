@@ -150,13 +150,13 @@ def meet_pending(
 
 def check_ranks_of_iotas(builder: Builder, operands: Sequence[Item], span: Span) -> None:
     """An iota that has a rank by one use, and meets a tile of another, would silently count along another axis."""
-    ranks = [operand.shape for operand in operands if not operand.iotas]
+    # The widest of the others decides: the narrower ones stretch to it.
+    shape = max((operand.shape for operand in operands if not operand.iotas), key=len, default=())
     for operand in operands:
         for iota in operand.iotas:
-            solution = builder.iotas.solutions[iota]
-            for shape in ranks:
-                if len(shape) > solution.axis and len(shape) != len(operand.shape):
-                    _report_iota(builder, iota, shape[solution.axis], span)
+            axis = builder.iotas.solutions[iota].axis
+            if len(shape) > axis and len(shape) != len(operand.shape):
+                _report_iota(builder, iota, shape[axis], span)
 
 
 def _report_iota(builder: Builder, iota: core.Node, other: Extent, span: Span) -> None:
