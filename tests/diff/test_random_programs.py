@@ -9,18 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.diff.harness import DEVICES, GENERAL_DEVICE, LOOPS, NAIVE_DEVICE
+from tests.diff.harness import CPU, DEVICES, GENERAL_DEVICE, LOOPS, NAIVE_DEVICE
 from tests.fuzz.__main__ import smallest
 from tests.fuzz.attempts import Tally, attempt, cases_of
 from tests.fuzz.generate import draw_program
 from tests.fuzz.parts import DrawnChoices, RandomChoices
 
-PROGRAMS_A_PART, PARTS, CASES = 6, 12, 40
+PROGRAMS_A_PART, PARTS, CASES = 6, 10, 36
 FIRST_SEED = 1_000_000
 SHRINKING = 60.0
 
-# One plan of the loop interpreter after the other, and after each the same code for all shapes on a device
-TURN = [execution for loop in LOOPS for execution in (loop, GENERAL_DEVICE)]
+# The same code for all shapes on a device, and every third case one plan after the other on the loop interpreter.
+TURN = [execution for loop in LOOPS for execution in (GENERAL_DEVICE, GENERAL_DEVICE, loop)]
+
+# Software drivers compile longer texts for minutes.
+SHORT = 16_000
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -29,17 +32,16 @@ def test_programs_on_many_shapes(part: int):
     first = FIRST_SEED + part * PROGRAMS_A_PART
     for seed in range(first, first + PROGRAMS_A_PART):
         cases = cases_of(draw_program(RandomChoices(seed)), seed, CASES)
-        found = attempt(cases, TURN, tally, each=2)
-        if found is None:
-            # A pipeline a shape and device: a few shapes.
-            found = attempt(cases[:2], (*DEVICES, NAIVE_DEVICE), tally)
+        found = attempt(cases, TURN, tally, each=1)
+        if found is None and len(cases[0].subject().compiled(CPU, None).wgsl) < SHORT:
+            found = attempt(cases[:1], (*DEVICES, NAIVE_DEVICE), tally)
         if found is not None:
             raise AssertionError(f"seed {seed}: {smallest(found, SHRINKING).words}")
     print(tally)
     assert tally.counts["programs"] >= PROGRAMS_A_PART
-    # 12 parts give 2,000 cases.
-    assert tally.counts["cases"] >= 170, tally
-    assert tally.silent <= 0.02 * tally.lanes, tally
+    # 10 parts give 2,000 cases.
+    assert tally.counts["cases"] >= 200, tally
+    assert tally.silent <= 0.05 * tally.lanes, tally
 
 
 @settings(max_examples=10)

@@ -17,8 +17,8 @@ class Functions:
     def _name(self) -> str:
         return f"helper{len(self.texts)}"
 
-    def _body_value(self, dtype: str, mask: Mask, parameters: list[Variable], depth: int) -> Expr:
-        """An expression over the parameters alone."""
+    def closed(self, dtype: str, mask: Mask, parameters: list[Variable], depth: int) -> Expr:
+        """An expression over these variables alone."""
         kept, self._make.variables = self._make.variables, parameters
         self._make.is_closed = True
         value = self._make.tame(self._make.expr(dtype, mask, depth))
@@ -39,12 +39,12 @@ class Functions:
         place = len(self.texts) - 1
         declared = choose.one_of(["x, s", "x, s = 0.5", "x, s: f32"])
         if form == "expression":
-            value = self._body_value("f32", x.mask, parameters, 2)
+            value = self.closed("f32", x.mask, parameters, 2)
             self.texts[place] = f"fn {name}({declared}) = {value.text}"
         else:
-            first = self._body_value("f32", x.mask, parameters, 1)
+            first = self.closed("f32", x.mask, parameters, 1)
             parameters.append(Variable("e", Expr("e", "f32", first.mask, first.size)))
-            value = self._body_value("f32", x.mask, parameters, 2)
+            value = self.closed("f32", x.mask, parameters, 2)
             lines = [f"  let e = {first.text}", f"  return {value.text}"]
             if form == "var":
                 lines = [f"  var e = {first.text}", "  e = max(e, e * 0.25)", f"  return {value.text}"]
@@ -64,7 +64,7 @@ class Functions:
         parameters = [Variable("t", Expr("t", "f32", t.mask, t.size))]
         self.texts.append("")
         at = len(self.texts) - 1
-        value = self._body_value("f32", t.mask, parameters, 2)
+        value = self.closed("f32", t.mask, parameters, 2)
         lines = [f"  out = {value.text}"]
         if choose.flag(40):
             lines.append("  out += t")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.fuzz.expressions import Expressions
 from tests.fuzz.functions import Functions
-from tests.fuzz.parts import Axis, Choices, Chooser, Expr, Mask, Program, Space, Tensor, Variable, padded
+from tests.fuzz.parts import Axis, Choices, Chooser, Expr, Mask, Program, Space, Tensor, Variable, joined, padded
 from tests.fuzz.reads import Reads
 from tests.fuzz.spaces import draw_space
 
@@ -66,6 +66,7 @@ class _Writer:
 
     def statement(self) -> None:
         kinds = [self.let, self.let, self.store, self.store, self.variable, self.assign, self.call]
+        kinds.append(self.gradient)
         if self.depth < 4:
             kinds += [self.branch, self.chunks, self.repeat, self.loop_while, self.point_store]
         if self.depth == 1 and not self.has_returned and self.lines:
@@ -114,6 +115,19 @@ class _Writer:
         rank = self.make.space.rank
         own = padded(variable.value.mask, rank)
         return all(not has or (variable.axes[at].span == self.make.space.axes[at].span) for at, has in enumerate(own))
+
+    def gradient(self) -> None:
+        """The gradient of an expression of one read tile, used like any other value."""
+        mask = self.mask()
+        if not any(mask):
+            return
+        read = self.reads.tile("f32", mask, self.make.space)
+        x = self.declare(self.make.tame(read), "x")
+        y = self.functions.closed("f32", x.value.mask, [x], 2)
+        y = Expr(f"({x.name} * 0.5 + {y.text})", "f32", joined(x.value.mask, y.mask), 1e6)
+        y_name = self.name("y")
+        self.emit(f"let {y_name} = {y.text}")
+        self.declare(Expr(f"grad({y_name}, {x.name})", "f32", x.value.mask, 1e9), "g")
 
     # --- stores ----------------------------------------------------------------------------------------------
 

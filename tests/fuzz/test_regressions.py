@@ -73,6 +73,34 @@ kernel run(W: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
   Y[r :+ 4, :] = acc1
 }
 """, {"M": 10, "V": 17}),
+    # Lowering had no code for the reduction that the loop's condition needs.
+    "a_while_on_a_reduced_value": ("""
+kernel run(X: tensor<f16>[M], filter: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8
+  var acc1 = mean(filter[r :+ 8, :]) * 0.5
+  var n2 = 0
+  while n2 < 2 && isinf(acc1) {
+    n2 += 1
+    acc1 -= argmax(log_softmax(filter[r :+ 8, :]))
+    X[r :+ 8, new] += amax(filter[r :+ 8, :])
+  }
+}
+""", {"M": 7, "V": 300}),
+    # A driver gives arrays of bools in workgroup memory too little room.
+    "bools_combined_over_lanes": ("""
+kernel run(X: tensor<bool>[M, V], Y: tensor<i32>[M, 2]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, 0 :+ 1] = i32(rowall(X[r :+ 4, :]))
+  Y[r :+ 4, 1 :+ 1] = i32(rowany(X[r :+ 4, :]))
+}
+""", {"M": 33, "V": 65}),
+    # Two iotas that meet only each other.
+    "an_iota_of_each_axis": ("""
+kernel run(Y: tensor<i32>[M, V]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, :] = iota(0, 4) * 3 + iota(1, V)
+}
+""", {"M": 5, "V": 70}),
 }  # fmt: skip
 
 
