@@ -313,3 +313,17 @@ def test_a_condition_of_the_swept_axis_is_decided_element_by_element(rng, m, v):
     kept = b.op("where", b.op("gt", b.reduce("sum", x), 0.0), x, 0.0)
     b.store("Y", b.reduce("sum", kept, (0,)), b.span(0, 1), b.span(0, dim("V")))
     check(b.kernel(), {"X": normal(rng, (m, v)), "Y": np.zeros((1, v), np.float32)}, atol=1e-5)
+
+
+def test_the_later_of_two_stores_stays_whatever_their_masks(rng):
+    b = Builder()
+    for name, access in (("X", "in"), ("Y", "out"), ("Z", "out")):
+        b.tensor(name, F32, ("M", "V"), access)
+    whole = (b.span(0, dim("M")), b.span(0, dim("V")))
+    x = b.load("X", *whole)
+    shifted = b.load("X", b.span(1, dim("M")), b.span(0, dim("V")), starts=[1])
+    b.store("Z", x, *whole)
+    b.store("Y", shifted, *whole)
+    b.store("Y", b.op("mul", x, 2.0), *whole)
+    zeros = np.zeros((9, 5), np.float32)
+    check(b.kernel(), {"X": normal(rng, (9, 5)), "Y": zeros, "Z": zeros})

@@ -56,7 +56,8 @@ class SinkLowering:
                 self._masked_alone(group, states, chunks, conditions)
             else:
                 pending += self._masked(group, states, chunks, conditions)
-        for sink, stores in pending:
+        order = {sink: number for number, sink in enumerate(sinks)}
+        for sink, stores in sorted(pending, key=lambda each: order[each[0]]):
             self._store(sink, stores)
 
     def _unmasked(
