@@ -92,8 +92,18 @@ class Evaluator:
                 scalars = (*(_scalar_of(index) for index in value.indices), value.fill)
                 return [(scalar, ()) for scalar in scalars if scalar is not None]
             case tile.Result(producer=tile.If() as node):
-                return [(node.condition, ())]
+                return [(node.condition, ()), *self._passing_through(node, value.index, indices)]
         return [(operand, aligned(operand, indices)) for operand in self._certain(value, indices)]
+
+    @staticmethod
+    def _passing_through(node: tile.If, number: int, indices: Indices) -> list[tuple[tile.Value, Indices]]:
+        """What a branch hands on from before the `if`: computed first, so that chains of `if`s do not double."""
+        yields = [(region, region.yields[number]) for region in (node.then, node.otherwise)]
+        return [
+            (value, aligned(value, indices))
+            for region, value in yields
+            if not any(value is inside for inside in region.body)
+        ]
 
     def _certain(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, ...]:
         """Operands at the value's own position that are needed whichever lanes are active."""
