@@ -98,12 +98,9 @@ class Evaluator:
     @staticmethod
     def _passing_through(node: tile.If, number: int, indices: Indices) -> list[tuple[tile.Value, Indices]]:
         """What a branch hands on from before the `if`: computed first, so that chains of `if`s do not double."""
-        yields = [(region, region.yields[number]) for region in (node.then, node.otherwise)]
-        return [
-            (value, aligned(value, indices))
-            for region, value in yields
-            if not any(value is inside for inside in region.body)
-        ]
+        yields = [(region.body, region.yields[number]) for region in (node.then, node.otherwise)]
+        outside = [value for body, value in yields if not any(value is inside for inside in body)]
+        return [(value, aligned(value, indices)) for value in outside]
 
     def _certain(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, ...]:
         """Operands at the value's own position that are needed whichever lanes are active."""
