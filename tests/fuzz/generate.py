@@ -122,6 +122,8 @@ class _Writer:
         if not any(mask):
             return
         read = self.reads.tile("f32", mask, self.make.space)
+        if "[" not in read.text:
+            return
         x = self.declare(self.make.tame(read), "x")
         y = self.functions.closed("f32", x.value.mask, [x], 2)
         y = Expr(f"({x.name} * 0.5 + {y.text})", "f32", joined(x.value.mask, y.mask), 1e6)
