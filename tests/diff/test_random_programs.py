@@ -33,6 +33,7 @@ def test_programs_on_many_shapes(part: int):
     for seed in range(first, first + PROGRAMS_A_PART):
         cases = cases_of(draw_program(RandomChoices(seed)), seed, CASES)
         found = attempt(cases, TURN, tally, each=1)
+        assert not tally.counts["refused"], f"the generator draws what the compiler refuses: seed {seed}"
         if found is None and len(cases[0].subject().compiled(CPU, None).wgsl) < SHORT:
             found = attempt(cases[:1], (*DEVICES, NAIVE_DEVICE), tally)
         if found is not None:
@@ -41,8 +42,9 @@ def test_programs_on_many_shapes(part: int):
     assert tally.counts["programs"] >= PROGRAMS_A_PART
     # 10 parts give 2,000 cases.
     assert tally.counts["cases"] >= 200, tally
-    # Of what special inputs make of "hardware" rows nothing is known: too much of it, and the comparison is empty.
-    assert tally.silent <= 0.1 * tally.lanes, tally
+    # Nothing is known of what "hardware" rows make of NaN and infinities, which special inputs and means of no element
+    # are: too much of it, and the comparison is empty.
+    assert tally.silent <= 0.2 * tally.lanes, tally
 
 
 @settings(max_examples=10)

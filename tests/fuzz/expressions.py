@@ -107,10 +107,13 @@ class Expressions:
         """Indices along one of the mask's axes; a tile of the mask gives them their rank."""
         mask = padded(mask, self.space.rank)
         at = self._choose.one_of([at for at, has in enumerate(mask) if has][::-1])
-        text = f"iota({at}, {self.space.axes[at].extent})"
         if at == len(mask) - 1 and sum(mask) == 1:
-            return Expr(text, "i32", mask, 1e3)
-        return Expr(f"({text} + {self._reads.tile('i32', mask, self.space).text})", "i32", mask, 1e3)
+            return Expr(f"iota({at}, {self.space.axes[at].extent})", "i32", mask, 1e3)
+        other = self._reads.tile("i32", mask, self.space)
+        own_axis = at - (len(mask) - len(other.mask))  # the read may leave leading axes out
+        if own_axis < 0 or not other.mask:
+            return other
+        return Expr(f"(iota({own_axis}, {self.space.axes[at].extent}) + {other.text})", "i32", other.mask, 1e3)
 
     def _scalar_leaf(self, dtype: str) -> Expr:
         choose = self._choose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.fuzz.expressions import Expressions
 from tests.fuzz.functions import Functions
 from tests.fuzz.parts import Axis, Choices, Chooser, Expr, Mask, Program, Space, Tensor, Variable, joined, padded
-from tests.fuzz.reads import Reads
+from tests.fuzz.reads import MOST_TENSORS, Reads
 from tests.fuzz.spaces import draw_space
 
 DTYPES = ["f32", "f32", "f32", "i32", "bool", "u32"]
@@ -159,9 +159,9 @@ class _Writer:
         own = self._own_masks()
         known = [t for t in self.reads.tensors if t.role == "out" or t.in_place]
         known = [t for t in known if self._local_mask(t) is not None]
-        if known and (choose.flag(50) or len(self.reads.tensors) >= 7):
+        if known and (choose.flag(50) or len(self.reads.tensors) >= MOST_TENSORS - 1):
             return choose.one_of(known)
-        if len(self.reads.tensors) >= 7 or not own:
+        if len(self.reads.tensors) >= MOST_TENSORS - 1 or not own:
             return known[0] if known else None
         mask = choose.one_of(own)
         compute = choose.one_of(["f32", "f32", "i32", "bool", "u32"])
@@ -198,7 +198,7 @@ class _Writer:
     def point_store(self) -> None:
         """One element of a tensor that has a place for each block."""
         blocks = [axis for axis in self.top.axes if axis.is_block]
-        if len(self.reads.tensors) >= 7 or self.make.space is not self.top:
+        if len(self.reads.tensors) >= MOST_TENSORS - 1 or self.make.space is not self.top:
             self.store()
             return
         dims = tuple(f"ceildiv({axis.dim}, {axis.extent})" for axis in blocks)
