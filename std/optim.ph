@@ -5,16 +5,19 @@
 ///
 /// Domain: finite values. Equals a step of `torch.optim.SGD(lr, momentum, weight_decay=decay)`.
 fn sgd_step(p, v, g, lr, momentum = 0.9, decay = 0.0) {
-  v = momentum * v + (g + decay * p)
+  v = momentum * v + _decayed(g, p, decay)
   p = p - lr * v
 }
+
+/// `g + decay p`; without a decay the parameter is not looked at.
+fn _decayed(g, p, decay) = where(decay != 0.0, g + decay * p, g)
 
 /// Gradient descent with Nesterov's momentum: `v = momentum v + (g + decay p)`, `p = p - lr (g + decay p + momentum
 /// v)`.
 ///
 /// Domain: finite values. Equals a step of `torch.optim.SGD(lr, momentum, weight_decay=decay, nesterov=True)`.
 fn nesterov_step(p, v, g, lr, momentum = 0.9, decay = 0.0) {
-  let whole = g + decay * p
+  let whole = _decayed(g, p, decay)
   v = momentum * v + whole
   p = p - lr * (whole + momentum * v)
 }

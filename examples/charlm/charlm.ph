@@ -42,11 +42,5 @@ kernel adamw(Param: tensor<f32>[N], Grad: tensor<f32>[N], Mean: tensor<f32>[N], 
              step: i32, beta1: f32 = 0.9, beta2: f32 = 0.99, eps: f32 = 1e-8, decay: f32 = 0.1) {
   let i = ctx.block.x * 1024
   let g = Grad[i :+ 1024]
-  let m = beta1 * Mean[i :+ 1024] + (1.0 - beta1) * g
-  let v = beta2 * Square[i :+ 1024] + (1.0 - beta2) * square(g)
-  Mean[i :+ 1024] = m
-  Square[i :+ 1024] = v
-  let m_hat = m / (1.0 - pow(beta1, f32(step)))
-  let v_hat = v / (1.0 - pow(beta2, f32(step)))
-  Param[i :+ 1024] = Param[i :+ 1024] * (1.0 - lr * decay) - lr * m_hat / (sqrt(v_hat) + eps)
+  adamw_step(Param[i :+ 1024], Mean[i :+ 1024], Square[i :+ 1024], g, lr, step, beta1, beta2, eps, decay)
 }

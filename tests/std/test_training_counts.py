@@ -3,8 +3,11 @@ exponentials an element."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import tilec
 from tests.gradients.test_counts import HEAD, TAIL, counted
 from tilec.facts import Facts
 from tilec.options import Options
@@ -37,3 +40,11 @@ def test_counts(expression: str):
     assert sum(len(phase.items) for dispatch in plan.dispatches for phase in dispatch.items) == sweeps
     assert cost["reductions"] == reductions
     assert sum(cost[f"wide {name}"] for name in ("exp", "log", "div_f32", "log1p")) <= exponentials
+
+
+@pytest.mark.parametrize("name", ["sgd", "adamw"])
+def test_a_step_of_an_optimiser_is_one_sweep(name: str):
+    """The library's steps, in place, as the example calls them: everything is read once, nothing kept aside."""
+    plan = tilec.compile(Path(__file__).parents[2] / "examples" / "optimizer.ph")[name].plan()
+    assert plan.count("sweep over") == 1
+    assert "scratch" not in plan
