@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tilec
 from tests.gradients.cases import FUNCTIONS
 from tests.gradients.harness import build, draw, tensors_of
 from tests.plan.harness import check
@@ -119,7 +120,8 @@ def test_plans(name):
 
 # --- the plan of the training loss ---------------------------------------------------------------------------
 
-TRAIN_LOSS = (Path(__file__).parents[2] / "examples/train_loss.ph").read_text(encoding="utf-8")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TRAIN_LOSS = (EXAMPLES / "train_loss.ph").read_text(encoding="utf-8")
 
 
 def train_plan(constants=(), dims=None):
@@ -156,3 +158,22 @@ def test_without_smoothing_the_mean_is_not_computed():
     assert sorted(operations) == ["max", "rest"]
     with_mean, _ = train_plan()
     assert sorted(value.op for value in walk(with_mean.body) if isinstance(value, ir.Reduce)) == ["max", "rest", "sum"]
+
+
+def test_a_loss_of_a_whole_tensor_is_shared_by_workgroups():
+    """One block, and yet rows are jobs of many workgroups, and the sum over rows is shared too."""
+    kernel = _run_passes(build((EXAMPLES / "batch_loss.ph").read_text(encoding="utf-8")), PASSES, True)
+    plan = make_plan(kernel, Facts({}), Options())
+    assert [dispatch.kind for dispatch in plan.dispatches] == ["jobs", "split", "finish", "jobs"]
+    text = tilec.compile(EXAMPLES / "batch_loss.ph").batch_loss.plan()
+    assert sum("reads" in line and "X[0 :+ M, 0 :+ V]" in line for line in text.splitlines()) == 2
+    assert sum("stores X" in line for line in text.splitlines()) == 1
+
+
+def test_the_plan_is_readable():
+    """What `tilec compile --emit plan` prints: each sweep with what it reads, reduces and stores."""
+    text = tilec.compile(EXAMPLES / "train_loss.ph").train_loss.plan()
+    for words in ("plan of train_loss", "reads Logits", "max of", "pick from", "stores Logits", "stores Loss"):
+        assert words in text
+    assert text.count("sweep over V") == 2
+    assert "barrier" not in text

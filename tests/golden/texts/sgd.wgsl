@@ -44,13 +44,13 @@ fn sgd(
           let Velocity_at = u32(position);
           let value_1 = Velocity[Velocity_at];
           let mul = params.momentum * value_1;
-          let velocity = mul + value;
-          let mul_1 = params.lr * velocity;
+          let add = mul + value;
+          let mul_1 = params.lr * add;
           let Param_at = u32(position);
           let value_2 = Param[Param_at];
           let sub = value_2 - mul_1;
           Param[Param_at] = sub;
-          Velocity[Velocity_at] = velocity;
+          Velocity[Velocity_at] = add;
         }
         if (is_active_1) {
           let position_1 = i + c;
@@ -59,13 +59,13 @@ fn sgd(
           let Velocity_at_1 = u32(position_1);
           let value_4 = Velocity[Velocity_at_1];
           let mul_2 = params.momentum * value_4;
-          let velocity_1 = mul_2 + value_3;
-          let mul_3 = params.lr * velocity_1;
+          let add_1 = mul_2 + value_3;
+          let mul_3 = params.lr * add_1;
           let Param_at_1 = u32(position_1);
           let value_5 = Param[Param_at_1];
           let sub_1 = value_5 - mul_3;
           Param[Param_at_1] = sub_1;
-          Velocity[Velocity_at_1] = velocity_1;
+          Velocity[Velocity_at_1] = add_1;
         }
         if (is_active_2) {
           let position_2 = i + c_1;
@@ -74,13 +74,13 @@ fn sgd(
           let Velocity_at_2 = u32(position_2);
           let value_7 = Velocity[Velocity_at_2];
           let mul_4 = params.momentum * value_7;
-          let velocity_2 = mul_4 + value_6;
-          let mul_5 = params.lr * velocity_2;
+          let add_2 = mul_4 + value_6;
+          let mul_5 = params.lr * add_2;
           let Param_at_2 = u32(position_2);
           let value_8 = Param[Param_at_2];
           let sub_2 = value_8 - mul_5;
           Param[Param_at_2] = sub_2;
-          Velocity[Velocity_at_2] = velocity_2;
+          Velocity[Velocity_at_2] = add_2;
         }
         if (is_active_3) {
           let position_3 = i + c_2;
@@ -89,13 +89,13 @@ fn sgd(
           let Velocity_at_3 = u32(position_3);
           let value_10 = Velocity[Velocity_at_3];
           let mul_6 = params.momentum * value_10;
-          let velocity_3 = mul_6 + value_9;
-          let mul_7 = params.lr * velocity_3;
+          let add_3 = mul_6 + value_9;
+          let mul_7 = params.lr * add_3;
           let Param_at_3 = u32(position_3);
           let value_11 = Param[Param_at_3];
           let sub_3 = value_11 - mul_7;
           Param[Param_at_3] = sub_3;
-          Velocity[Velocity_at_3] = velocity_3;
+          Velocity[Velocity_at_3] = add_3;
         }
       }
     }
