@@ -21,7 +21,9 @@ from tilec.types import DType
 
 if TYPE_CHECKING:
     from tilec.loop.ir import Program as LoopProgram
+    from tilec.plan.cost import PlanCost
     from tilec.plan.ir import Plan
+    from tilec.plan.profile import Profile
     from tilec.sema.program import KernelSignature, Program
     from tilec.tile.ir import Kernel
     from tilec.wgsl.emit import Emitted
@@ -287,6 +289,47 @@ def print_tile(built: Kernel, after: str | None = None) -> str:
     if after in [one.__name__ for one in NORMALISE]:
         return print_kernel(built)
     return print_kernel(_run_passes(built, PASSES, False, after))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """How a kernel runs: `cost` is None where a size that it needs is not known, which `missing` names then."""
+
+    compiled: Compiled
+    cost: PlanCost | None
+    missing: str
+
+    @property
+    def text(self) -> str:
+        """The plan, the costs of a launch, and what would have to change to do better."""
+        from tilec.plan.advice import advise
+        from tilec.plan.cost_text import print_cost
+        from tilec.plan.print import print_plan
+
+        kernel, plan, cost = self.compiled.kernel, self.compiled.plan, self.cost
+        text = print_plan(kernel, plan, cost)
+        if cost is None:
+            return text
+        advice = advise(kernel, plan, cost) or ["nothing is lost that this plan knows of"]
+        return text + print_cost(cost, cost.sizes) + "to do better\n" + "".join(f"  {line}\n" for line in advice)
+
+
+def explain(
+    built: Kernel, dims: Mapping[str, int] | None = None, options: Options | None = None, profile: Profile | None = None
+) -> Explanation:
+    """The plan of a normalised kernel with what it costs; with a profile, on that device."""
+    from tilec.loop.count import count_lowered
+    from tilec.plan.cost import UnknownSize
+    from tilec.plan.estimate import estimate
+
+    compiled = compile_built(built, dims, options)
+    with stage(f"counting the costs of kernel {built.name}"):
+        try:
+            lowered = count_lowered(compiled.program)
+            cost = estimate(compiled.kernel, compiled.plan, dims or {}, profile, lowered)
+        except UnknownSize as unknown:
+            return Explanation(compiled, None, str(unknown))
+    return Explanation(compiled, cost, "")
 
 
 def dump(

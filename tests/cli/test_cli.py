@@ -81,6 +81,9 @@ def test_wrong_usage_is_exit_code_2(capsys, files):
         (["run", "good.ph"], "several kernels"),
         (["run", "good.ph", "--kernel", "token_loss"], "the size M is not known: --dim M=64"),
         (["explain", "E9999"], "no diagnostic has the code"),
+        (["explain", "good.ph", "--profile", "abacus"], "no profile is called abacus; there is h200"),
+        (["explain", "good.ph", "--profile", "h200", "--device"], "exclude each other"),
+        (["explain", "good.ph", "--threads", "many"], "no whole number"),
     ):
         code, _, err = run(capsys, *arguments)
         assert (code, words in err) == (2, True), (arguments, err)
@@ -249,6 +252,29 @@ def test_explain_shows_how_a_file_runs(capsys, files):
     assert code == 0
     assert out.startswith("plan of token_loss")
     assert sorted(json.loads(run(capsys, "explain", "good.ph", "--json")[1])) == ["shift", "token_loss"]
+
+
+def test_explain_tells_costs_on_a_known_device(capsys, files):
+    arguments = ["explain", "good.ph", "--kernel", "token_loss", "--dim", "V=512", "--profile", "h200"]
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    assert "what it costs depends on M: --dim M=SIZE" in out
+    code, out, _ = run(capsys, *arguments, "--dim", "M=64", "--threads", "128")
+    assert code == 0
+    assert "costs of M=64, V=512 on NVIDIA H200" in out
+    assert "128 threads each" in out
+    assert "to do better" in out
+    document = json.loads(run(capsys, *arguments, "--dim", "M=64", "--json")[1])["token_loss"]
+    assert document["cost"]["ideal_bytes"] == 64 * 512 * 4 + 64 * 4 + 64 * 4
+    assert document["text"].startswith("plan of token_loss")
+
+
+def test_explain_measures_a_device(capsys, files, lavapipe):
+    arguments = ["explain", "good.ph", "--kernel", "token_loss", "--dim", "V=512", "--dim", "M=64"]
+    code, out, _ = run(capsys, *arguments, "--device", "lavapipe")
+    assert code == 0
+    assert f"on {lavapipe.name}" in out
+    assert "predicted" in out
 
 
 def test_a_closed_pipe_is_no_error(files):

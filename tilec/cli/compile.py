@@ -20,6 +20,7 @@ from tilec.cli.options import (
     constants,
     derive_kernels,
     dtypes,
+    has_type,
     integer,
     pairs,
 )
@@ -88,7 +89,7 @@ def main(options: argparse.Namespace) -> int:
             program,
             loaded.warnings,
             signature,
-            {name: dtype for name, dtype in chosen.items() if _has_type(signature, name)},
+            {name: dtype for name, dtype in chosen.items() if has_type(signature, name)},
             constants(options.const, signature),
             _combinations(sizes, signature.dims),
             tuple(itertools.chain.from_iterable(text.split(",") for text in options.features)),
@@ -98,10 +99,6 @@ def main(options: argparse.Namespace) -> int:
     if options.emit is not None:
         return _emit(requests, options.emit)
     return _compile(requests, options)
-
-
-def _has_type(signature: KernelSignature, name: str) -> bool:
-    return name in signature.type_variables or signature.parameter(name) is not None
 
 
 def _combinations(sizes: Mapping[str, str], dims: Sequence[str]) -> list[dict[str, int]]:

@@ -136,6 +136,11 @@ def constants(texts: Iterable[str], signature: KernelSignature) -> dict[str, boo
     return found
 
 
+def has_type(signature: KernelSignature, name: str) -> bool:
+    """Whether `--dtype NAME=...` is meant for this kernel."""
+    return name in signature.type_variables or signature.parameter(name) is not None
+
+
 def choose_kernels(kernels: Mapping[str, KernelSignature], name: str | None, file: str) -> list[KernelSignature]:
     """The kernel of that name, or all of them. Raises Failure."""
     if name is None:

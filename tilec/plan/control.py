@@ -100,7 +100,8 @@ class Controls:
             if not needs_slot(argument):
                 slots.append(None)
                 continue
-            slot = Slot(f"{argument.name or 'carried'}_{argument.number}", argument.type.dtype, argument.type.shape)
+            place = f"{self.planner.position[node]}_{number}"
+            slot = Slot(f"{argument.name or 'carried'}_{place}", argument.type.dtype, argument.type.shape)
             self.walker.homes[argument] = slot
             for result in self.results:
                 if result.producer is node and result.index == number:

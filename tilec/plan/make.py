@@ -95,7 +95,8 @@ class _Planner:
                     continue
                 raise InternalError("plan", f"the published value %{value.number} is still missing")
             self.published.add(value)
-            self.homes[value] = Slot(f"{value.name or 'value'}_{value.number}", value.type.dtype, value.type.shape)
+            name = f"{value.name or 'value'}_{self.position[value]}"  # the same in every process
+            self.homes[value] = Slot(name, value.type.dtype, value.type.shape)
 
     def attempt(self) -> list[Item]:
         """One try; NeedsHome says what to publish before the next."""

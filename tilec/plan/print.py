@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
+from tilec.plan.cost import PlanCost, RoundCost
+from tilec.plan.cost_text import sweep_lines, written_text
 from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Plan, Round, Sink, Slot, WhileItem
 from tilec.plan.walk import children
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
-from tilec.types import Extent
+from tilec.tile.walk import walk
+from tilec.types import Atom, Extent, Opaque, Symbol
 
 
-def print_plan(kernel: tile.Kernel, plan: Plan) -> str:
-    """The plan of `kernel`, readable top to bottom."""
-    return _Printer(kernel, plan).text()
+def print_plan(kernel: tile.Kernel, plan: Plan, cost: PlanCost | None = None) -> str:
+    """The plan of `kernel`, readable top to bottom; with `cost` the bytes and the work of each sweep."""
+    return _Printer(kernel, plan, cost).text()
+
+
+class PlanNames:
+    """How a plan's text calls values: by the numbers that `tilec compile --emit tile` gives them."""
+
+    def __init__(self, kernel: tile.Kernel) -> None:
+        self._numbers = {value: number for number, value in enumerate(walk(kernel.body))}
+
+    def value(self, value: tile.Value) -> str:
+        return f"%{self._numbers[value]}" if value in self._numbers else loop_name(value.name)
+
+    def extent(self, extent: Extent) -> str:
+        def shown(atom: Atom) -> Extent | None:
+            if isinstance(atom, Opaque) and isinstance(atom.value, tile.Value):
+                return Extent.of(Symbol(self.value(atom.value), "loop"))
+            if isinstance(atom, Symbol) and atom.kind == "loop":
+                return Extent.of(Symbol(loop_name(atom.name), "loop"))
+            return None
+
+        return str(extent if extent.constant is not None else extent.substitute(shown))
+
+    def access(self, value: tile.Load | tile.Store) -> str:
+        """A tensor with the spans of an access, such as `Logits[8 * ctx.block.x :+ 8, 0 :+ V]`."""
+        texts = []
+        for index in value.indices:
+            if isinstance(index, tile.PointIndex):
+                texts.append(self.extent(extent_of(index.index)))
+            else:
+                texts.append(f"{self.extent(extent_of(index.start))} :+ {self.extent(index.count)}")
+        return f"{value.tensor}[{', '.join(texts)}]"
+
+
+def loop_name(name: str) -> str:
+    """The source's name of a loop index: behind the point stands a number of this process."""
+    return name.partition(".")[0] or "i"
 
 
 class _Printer:
-    def __init__(self, kernel: tile.Kernel, plan: Plan) -> None:
+    def __init__(self, kernel: tile.Kernel, plan: Plan, cost: PlanCost | None) -> None:
         self.kernel = kernel
         self.plan = plan
+        self.names = PlanNames(kernel)
+        self.costs: dict[Round, RoundCost] = {}
+        for dispatch in cost.dispatches if cost is not None else []:
+            self.costs.update(dispatch.rounds)
         self.lines: list[str] = []
 
     def text(self) -> str:
@@ -72,7 +114,7 @@ class _Printer:
                         self._line(depth, "else:")
                         self._items(item.otherwise, depth + 1)
                 case ForItem():
-                    name = item.node.index.name.partition(".")[0] or "i"
+                    name = loop_name(item.node.index.name)
                     self._line(depth, f"for {name}, step {item.node.step}{_carried(item)}:")
                     self._items(item.body, depth + 1)
                 case WhileItem():
@@ -96,13 +138,39 @@ class _Printer:
     def _round(self, item: Round, depth: int) -> None:
         if item.wide:
             self._line(depth, f"sweep over {' x '.join(map(str, item.swept)) or '1'}")
-            reads = sorted({name for sink in item.wide for name in self._reads(sink)})
-            if reads:
-                self._line(depth + 1, f"reads {', '.join(reads)}")
+            cost = self.costs.get(item)
+            if cost is None:
+                reads = sorted({name for sink in item.wide for name in self._reads(sink)})
+                if reads:
+                    self._line(depth + 1, f"reads {', '.join(reads)}")
+            else:
+                for text in sweep_lines(cost):
+                    self._line(depth + 1, text)
             for sink in item.wide:
-                self._line(depth + 1, _sink(sink))
+                self._line(depth + 1, self._with_bytes(sink, item))
         for sink in item.narrow:
-            self._line(depth, f"once a {'block' if sink.is_once else 'job'}: {_sink(sink)}")
+            self._line(depth, f"once a {'block' if sink.is_once else 'job'}: {self._with_bytes(sink, item)}")
+
+    def _with_bytes(self, sink: Sink, item: Round) -> str:
+        cost = self.costs.get(item)
+        if cost is None or sink.kind not in ("store", "publish", "carry"):
+            return self._sink(sink)
+        place = self.names.access(sink.store) if sink.kind == "store" else f"scratch {sink.target.name}"
+        return self._sink(sink) + written_text(cost, place)
+
+    def _sink(self, sink: Sink) -> str:
+        value = sink.value
+        match sink.kind:
+            case "reduce":
+                return f"{sink.reduction.op} of {self.names.value(sink.operand)}{_named(value)}"
+            case "pick":
+                return f"pick from {self.names.value(sink.operand)} by the lane that owns the element{_named(value)}"
+            case "store":
+                ending = ", a word a lane" if sink.granular else ""
+                return f"stores {self.names.access(sink.store)}{ending}"
+            case "publish":
+                return f"keeps {self.names.value(value)}{_named(value)} in scratch {sink.target.name}"
+        return f"carries {self.names.value(value)} in scratch {sink.target.name}"
 
     def _reads(self, sink: Sink) -> set[str]:
         """Tensors and slots that the sink's elements are read from."""
@@ -119,34 +187,10 @@ class _Printer:
             if value in self.plan.homes and value is not sink.value:
                 found.add(f"scratch {self.plan.homes[value].name}")
             elif isinstance(value, tile.Load):
-                found.add(f"{value.tensor}[{_starts(value)}]")
+                found.add(self.names.access(value))
             elif not isinstance(value, tile.Reduce):
                 stack.extend(children(value, roles))
         return found
-
-
-def _starts(value: tile.Load | tile.Store) -> str:
-    texts = []
-    for index in value.indices:
-        if isinstance(index, tile.PointIndex):
-            texts.append(str(extent_of(index.index)))
-        else:
-            texts.append(f"{extent_of(index.start)} :+ {index.count}")
-    return ", ".join(texts)
-
-
-def _sink(sink: Sink) -> str:
-    value = sink.value
-    match sink.kind:
-        case "reduce":
-            return f"{sink.reduction.op} of %{sink.operand.number}{_named(value)}"
-        case "pick":
-            return f"pick from %{sink.operand.number} by the lane that owns the element{_named(value)}"
-        case "store":
-            return f"stores {sink.store.tensor}[{_starts(sink.store)}]" + (", a word a lane" if sink.granular else "")
-        case "publish":
-            return f"keeps %{value.number}{_named(value)} in scratch {sink.target.name}"
-    return f"carries %{value.number} in scratch {sink.target.name}"
 
 
 def _named(value: tile.Value) -> str:
