@@ -10,31 +10,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilec.errors import ArrayError, CompileError, DeviceError, TilecError
+from tilec.errors import ArrayError, CompileError, DeviceError, DeviceLostError, TilecError
 
 if TYPE_CHECKING:
     from tilec.runtime.arrays import DeviceArray
+    from tilec.runtime.bound import Bound
     from tilec.runtime.device import Device, DeviceInfo, device, devices
-    from tilec.runtime.kernel import CompileWarning, Kernel, Module, compile
+    from tilec.runtime.kernel import Kernel
+    from tilec.runtime.module import CompileWarning, Module, compile
     from tilec.runtime.result import Result
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ArrayError", "CompileError", "CompileWarning", "Device", "DeviceArray", "DeviceError", "DeviceInfo", "Kernel",
-    "Module", "Result", "TilecError", "__version__", "compile", "device", "devices",
+    "ArrayError", "Bound", "CompileError", "CompileWarning", "Device", "DeviceArray", "DeviceError",
+    "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "TilecError", "__version__", "compile", "device",
+    "devices",
 ]  # fmt: skip
 
 # Importing tilec is cheap: the compiler, NumPy and wgpu load when they are first used.
 _HOMES = {
-    "CompileWarning": "tilec.runtime.kernel",
+    "Bound": "tilec.runtime.bound",
+    "CompileWarning": "tilec.runtime.module",
     "Device": "tilec.runtime.device",
     "DeviceArray": "tilec.runtime.arrays",
     "DeviceInfo": "tilec.runtime.device",
     "Kernel": "tilec.runtime.kernel",
-    "Module": "tilec.runtime.kernel",
+    "Module": "tilec.runtime.module",
     "Result": "tilec.runtime.result",
-    "compile": "tilec.runtime.kernel",
+    "compile": "tilec.runtime.module",
     "device": "tilec.runtime.device",
     "devices": "tilec.runtime.device",
 }

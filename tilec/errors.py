@@ -35,6 +35,10 @@ class DeviceError(TilecError):
     """No usable device, a device that lacks what was asked for, or words of the driver."""
 
 
+class DeviceLostError(DeviceError):
+    """The driver gave the device up (a reset, a removed card). Opened anew it works again; its arrays are gone."""
+
+
 class InternalError(TilecError):
     """A failure inside the compiler: a bug of tilec, never of the program. `stage` names the pass or the room."""
 

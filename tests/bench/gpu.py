@@ -20,8 +20,9 @@ import numpy as np
 from tilec import driver
 from tilec.options import Limits, Options
 from tilec.runtime.adapters import load_wgpu
-from tilec.runtime.compute import Buffer, Device, Pipeline
+from tilec.runtime.compute import Device
 from tilec.runtime.device import device
+from tilec.runtime.memory import Buffer, Pipeline
 from tilec.types import DTYPES
 from tilec.wgsl.layout import dispatch_bindings, fold, pack_uniforms
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tilec.runtime.arrays import DeviceArray
-from tilec.runtime.compute import Device, Launch
+from tilec.runtime.compute import Device
+from tilec.runtime.memory import Launch
 
 _WGSL = Path(__file__).with_name("seed_shape.wgsl")
 TORCH_THREADS = 2

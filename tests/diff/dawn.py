@@ -109,7 +109,7 @@ class DawnDevice(Device):
             self._known[key] = Pipeline(number, None, tuple(bindings), entry, number)
         return self._known[key]
 
-    def run(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = ()) -> None:
+    def run(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = (), what: str = "run") -> None:
         with self.lock:
             kept: list[Buffer] = []
             described = []

@@ -246,8 +246,7 @@ class DeviceArray:
     def numpy(self) -> np.ndarray:
         """A copy in host memory, once all work submitted before is done."""
         data = self.device.read(self.buffer, self.nbytes)
-        # A copy: the mapped bytes may be read-only.
-        return np.frombuffer(data, numpy_dtype(self.dtype), self.size).reshape(self.shape).copy()
+        return np.frombuffer(data, numpy_dtype(self.dtype), self.size).reshape(self.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:

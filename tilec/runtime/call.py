@@ -10,9 +10,11 @@ import numpy as np
 from tilec.errors import ArrayError, DeviceError
 from tilec.runtime import arguments
 from tilec.runtime.arrays import DeviceArray
+from tilec.runtime.bound import Bound
 from tilec.runtime.compute import Device
-from tilec.runtime.launch import Prepared, check_aliases, common_device, interpret, launch, options_for, tensor_shapes
+from tilec.runtime.launch import check_aliases, common_device, interpret, launch, options_for, place
 from tilec.runtime.limits import compile_for
+from tilec.runtime.prepared import Prepared, tensor_shapes
 from tilec.runtime.result import Result
 from tilec.runtime.scalars import Number, scalar_value
 from tilec.tile.ir import Kernel as TileKernel
@@ -31,10 +33,7 @@ def call(
     dtypes: Mapping[str, Any] | None,
 ) -> Result:
     """See `Kernel.__call__`."""
-    constants = {name: named[name] for name in _const_names(kernel) if name in named}
-    if constants:
-        others = {name: value for name, value in named.items() if name not in constants}
-        return call(kernel.specialize(**constants), positional, others, device, dtypes)
+    kernel, named = _specialised(kernel, named)
     values = assign(kernel, positional, named)
     key = _fast_key(values, device, dtypes)
     if key is not None:
@@ -47,8 +46,37 @@ def call(
         raise ArrayError(f"{kernel.name}: this machine's memory does not hold the arrays: {error}") from None
 
 
-def _const_names(kernel: Kernel) -> list[str]:
-    return [p.name for p in kernel.signature.parameters if p.is_const and p.name not in kernel.constants]
+def bind(
+    kernel: Kernel,
+    positional: Sequence[Any],
+    named: Mapping[str, Any],
+    device: Device | str | int | None,
+    dtypes: Mapping[str, Any] | None,
+) -> Bound:
+    """See `Kernel.bind`."""
+    kernel, named = _specialised(kernel, named)
+    values = assign(kernel, positional, named)
+    made = _Call(kernel, values, dtypes)
+    prepared = made.prepare_for(made.device_to_bind(device))
+    arrays, _ = place(prepared, made.host_arrays())
+    shown = {name: array for name, array in made.given.items() if isinstance(array, DeviceArray)}
+
+    def other_scalars(scalars: Mapping[str, Any]) -> Prepared:
+        return _Call(kernel, {**values, **arrays, **scalars}, dtypes).prepare_for(prepared.device)
+
+    return Bound(prepared, arrays, shown, other_scalars)
+
+
+def _specialised(kernel: Kernel, named: Mapping[str, Any]) -> tuple[Kernel, Mapping[str, Any]]:
+    """The kernel with the `const` parameters that the call gives, and the other arguments."""
+    constants = {
+        p.name: named[p.name]
+        for p in kernel.signature.parameters
+        if p.is_const and p.name not in kernel.constants and p.name in named
+    }
+    if not constants:
+        return kernel, named
+    return kernel.specialize(**constants), {name: value for name, value in named.items() if name not in constants}
 
 
 def _fast_key(values: Mapping[str, Any], device: object, dtypes: Mapping[str, Any] | None) -> Hashable:
@@ -74,7 +102,7 @@ def _fast_key(values: Mapping[str, Any], device: object, dtypes: Mapping[str, An
 def _again(prepared: Prepared, values: Mapping[str, Any]) -> Result:
     """A launch like an earlier one, with other buffers perhaps."""
     arrays = {name: value for name, value in values.items() if type(value) is DeviceArray}
-    check_aliases(prepared.compiled.kernel, arrays)
+    check_aliases(prepared.kernel, arrays)
     return _device_result(launch(prepared, arrays), arrays)
 
 
@@ -157,24 +185,37 @@ class _Call:
         chosen = self._device(device)
         if chosen is None:
             return self._interpret()
-        kernel = self.kernel
-        own_key = key if key is not None else self._key(chosen)
-        prepared = kernel._prepared.get(own_key)
-        if prepared is None:
-            compiled = compile_for(self.variants, chosen, self.dims, options_for(chosen))
-            prepared = kernel._prepared.put(own_key, Prepared(compiled, chosen, self.dims, self.scalars))
-        written = launch(prepared, self._host_arrays())
+        written = launch(self.prepare_for(chosen, key), self.host_arrays())
         if any(isinstance(array, DeviceArray) for array in self.arrays.values()):
             given = {name: array for name, array in self.given.items() if isinstance(array, DeviceArray)}
             return _device_result(written, given)
         return Result({name: self._own_shape(name, array.numpy()) for name, array in written.items()})
+
+    def prepare_for(self, device: Device, key: Hashable = None) -> Prepared:
+        """What a launch of this call needs, as it was kept under the key (or one of its own) or made now."""
+        own_key = key if key is not None else self._key(device)
+        prepared = self.kernel._prepared.get(own_key)
+        if prepared is None:
+            compiled = compile_for(self.variants, device, self.dims, options_for(device))
+            prepared = self.kernel._prepared.put(own_key, Prepared(compiled, device, self.dims, self.scalars))
+        return prepared
+
+    def device_to_bind(self, asked: Device | str | int | None) -> Device:
+        """The device of a prepared launch. Raises DeviceError where there is none."""
+        from tilec.runtime.device import device as open_device
+
+        on_device = [(name, array) for name, array in self.arrays.items() if isinstance(array, DeviceArray)]
+        if isinstance(asked, str) and asked == "numpy":
+            raise DeviceError(f"{self.kernel.name}: the interpreter prepares nothing; bind to a device")
+        found = common_device(on_device, open_device(asked) if asked is not None else None)
+        return found if found is not None else open_device()
 
     def _key(self, device: Device) -> Hashable:
         types = tuple(tensor.dtype for tensor in self.built.tensors)
         scalars = tuple((name, str(value)) for name, value in self.scalars.items())
         return "host", id(device), types, tuple(self.dims.items()), scalars
 
-    def _host_arrays(self) -> dict[str, np.ndarray | DeviceArray]:
+    def host_arrays(self) -> dict[str, np.ndarray | DeviceArray]:
         return {
             name: array if isinstance(array, DeviceArray) else array.reshape(self.shapes[name])
             for name, array in self.arrays.items()
@@ -188,7 +229,7 @@ class _Call:
         for name, array in self.arrays.items():
             if isinstance(array, DeviceArray):
                 raise ArrayError(f'{name} is on {array.device.name}: for device="numpy" pass {name}.numpy()')
-        arrays: dict[str, np.ndarray] = {n: a for n, a in self._host_arrays().items() if isinstance(a, np.ndarray)}
+        arrays: dict[str, np.ndarray] = {n: a for n, a in self.host_arrays().items() if isinstance(a, np.ndarray)}
         _check_memory(self.built, self.dims)
         results = interpret(self.built, arrays, self.scalars, self.dims)
         return Result({name: self._own_shape(name, array) for name, array in results.items()})
@@ -242,5 +283,3 @@ def _check_memory(built: TileKernel, dims: Mapping[str, int]) -> None:
             size *= extent
         if size > 1 << 40:
             raise ArrayError(f"{name}: {size:,} elements are more than memory holds")
-
-

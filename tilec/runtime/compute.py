@@ -3,88 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from tilec.errors import DeviceError
+from tilec.errors import DeviceError, DeviceLostError
 from tilec.runtime.adapters import DEFAULT_LIMITS, DeviceInfo, load_wgpu
+from tilec.runtime.kept import Kept
+from tilec.runtime.memory import BindingKind, Buffer, Launch, Pipeline, Slice, next_serial
+from tilec.runtime.recording import Batch, Work, encode
+from tilec.runtime.staging import Staging
 
 if TYPE_CHECKING:
     from tilec.runtime.arrays import DeviceArray
 
-BindingKind = Literal["read", "read_write", "uniform"]
-
 _BUFFER_TYPES = {"read": "read-only-storage", "read_write": "storage", "uniform": "uniform"}
 _BIND_GROUPS_KEPT = 256
+_UNIFORMS_KEPT = 1024
+_MOST_RECORDED = 4096
 _ENABLE_SUBGROUPS = re.compile(r"^[ \t]*enable\s+subgroups\s*;", re.MULTILINE)
 # naga has no such directive although it has the operations; the standard demands it. A comment keeps line numbers.
 _SUBGROUPS_NOTE = "// subgroups are enabled by the device"
 
-_serials = itertools.count()
-
-
-class Buffer:
-    """Device memory of `nbytes` bytes, padded to a multiple of 16; freed with its last reference or by `free`."""
-
-    __slots__ = ("_handle", "device", "nbytes", "serial", "size")
-
-    def __init__(self, device: Device, handle: Any, nbytes: int, size: int) -> None:
-        self._handle = handle
-        self.device = device
-        self.nbytes = nbytes
-        self.size = size
-        self.serial = next(_serials)
-
-    @property
-    def handle(self) -> Any:
-        """wgpu's buffer. Raises DeviceError after `free`."""
-        if self._handle is None:
-            raise DeviceError("this device array was freed")
-        return self._handle
-
-    @property
-    def is_freed(self) -> bool:
-        return self._handle is None
-
-    def free(self) -> None:
-        """Gives the memory back; work that was already submitted still completes. Any later use is a DeviceError."""
-        # Under the lock: wgpu ends the process where a submission meets a buffer that was destroyed meanwhile.
-        with self.device.lock:
-            handle, self._handle = self._handle, None
-            if handle is not None:
-                handle.destroy()
-
-    def __del__(self) -> None:
-        # Cached bind groups hold the native buffer: only destroying it gives the memory back. At interpreter
-        # shutdown parts of wgpu may be gone already, and then so is the memory.
-        with contextlib.suppress(Exception):
-            self.free()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pipeline:
-    """A compiled entry point and the kinds of its bindings by their number in group 0; None where there is none."""
-
-    handle: Any
-    layout: Any
-    bindings: tuple[BindingKind | None, ...]
-    entry: str
-    serial: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Launch:
-    """One dispatch: a buffer, or the bytes of a uniform, for each binding of the pipeline (None where it has none), and
-    the workgroup counts."""
-
-    pipeline: Pipeline
-    arguments: Sequence[Buffer | bytes | None]
-    groups: tuple[int, int, int]
+_LOST = re.compile(r"device\s*(is\s+|was\s+)?lost", re.IGNORECASE)
 
 
 class Device:
@@ -107,6 +51,32 @@ class Device:
         self._layouts: dict[tuple[BindingKind | None, ...], tuple[Any, Any]] = {}
         self._bind_groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
         self._uniforms: dict[tuple[int, int, int], Buffer] = {}
+        usage = self._wgpu.BufferUsage
+        self._staging = Staging(handle, usage.COPY_DST | usage.MAP_READ, self.lock)
+        # Made now: a race for the first use would make two.
+        assert not self._buried
+        assert not self._batches
+        assert not len(self.uniforms)
+
+    _lost: str | None = None
+    # Not in `__init__`: a device that works otherwise (Dawn, in tests) shares what needs no wgpu.
+
+    @cached_property
+    def uniforms(self) -> Kept[Buffer]:
+        """Uniform buffers by their bytes: they are never written again, so that recorded work may share them."""
+        return Kept(_UNIFORMS_KEPT)
+
+    @cached_property
+    def _scratch(self) -> list[Buffer]:
+        return []
+
+    @cached_property
+    def _batches(self) -> dict[int, Batch]:
+        return {}
+
+    @cached_property
+    def _buried(self) -> deque[Any]:
+        return deque()
 
     @property
     def name(self) -> str:
@@ -117,22 +87,50 @@ class Device:
         """wgpu's own device, for measurements and for code that mixes both."""
         return self._handle
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the driver gave this device up: nothing runs on it any more, and its arrays are gone."""
+        return self._lost is not None
+
     def __repr__(self) -> str:
-        return f"<tilec.Device {self.info}>"
+        return f"<tilec.Device {self.info}{', lost' if self.is_lost else ''}>"
 
     # -- memory -------------------------------------------------------------------------------------------------
 
     def create_buffer(self, nbytes: int, *, uniform: bool = False) -> Buffer:
         """Memory of zeros. No binding may be empty, so even 0 bytes take 16. Raises DeviceError beyond the limits."""
         size = max(16, -(-nbytes // 16) * 16)
-        limit_name = "max-uniform-buffer-binding-size" if uniform else "max-storage-buffer-binding-size"
-        limit = min(self.limits["max-buffer-size"], self.limits[limit_name])
+        limit = self.limits["max-uniform-buffer-binding-size" if uniform else "max-buffer-size"]
         if size > limit:
             raise DeviceError(f"{self.name}: a buffer of {nbytes:,} bytes is over its limit of {limit:,} bytes")
         usage = self._wgpu.BufferUsage
         flags = usage.COPY_SRC | usage.COPY_DST | (usage.UNIFORM if uniform else usage.STORAGE)
-        with self._words(f"allocate {nbytes:,} bytes"):
+        with self.lock, self._words(f"allocate {nbytes:,} bytes"):
+            self._unbury()
             return Buffer(self, self._handle.create_buffer(size=size, usage=flags), nbytes, size)
+
+    def scratch(self, nbytes: int) -> Buffer:
+        """Memory that kernels share for what does not outlive them; launches are in order, so one is enough."""
+        with self.lock:
+            if not self._scratch or self._scratch[0].size < nbytes:
+                self._scratch[:] = [self.create_buffer(nbytes)]
+            return self._scratch[0]
+
+    def bury(self, handle: Any) -> None:
+        """Destroys a buffer of wgpu that nothing refers to, now or before the next work.
+
+        The garbage collector calls it at any point of any thread: it must not wait for the lock.
+        """
+        self._buried.append(handle)
+        if self.lock.acquire(blocking=False):
+            try:
+                self._unbury()
+            finally:
+                self.lock.release()
+
+    def _unbury(self) -> None:
+        while self._buried:
+            self._buried.popleft().destroy()
 
     def array(self, data: Any, dtype: Any = None) -> DeviceArray:
         """A copy of an array (or a list) in device memory, for kernels: it stays there and is updated in place.
@@ -150,7 +148,8 @@ class Device:
         if not view.nbytes:
             return
         whole = view.nbytes - view.nbytes % 4
-        with self._words("write to device memory"):
+        with self.lock, self._words("write to device memory"):
+            self._submit_batch()
             if whole:
                 self._queue.write_buffer(buffer.handle, offset, view[:whole])
             if whole != view.nbytes:
@@ -162,15 +161,22 @@ class Device:
         wanted = buffer.nbytes - offset if nbytes is None else nbytes
         if not wanted:
             return memoryview(bytearray())
+        data = memoryview(bytearray(wanted))
         with self._words("read device memory"):
-            data = self._queue.read_buffer(buffer.handle, offset, -(-wanted // 4) * 4)
-        return memoryview(data)[:wanted]
+            with self.lock:
+                self._unbury()
+                self._submit_batch()
+                handle = buffer.handle
+            self._staging.read(handle, offset, data)
+        return data
 
-    def copy(self, source: Buffer, target: Buffer, nbytes: int) -> None:
-        """Copies the first `nbytes` bytes, rounded up to whole words, between two buffers of this device."""
+    def copy(self, source: Buffer, target: Buffer, nbytes: int, source_at: int = 0, target_at: int = 0) -> None:
+        """Copies `nbytes` bytes, rounded up to whole words, between two buffers of this device, from byte `source_at`
+        to byte `target_at` (multiples of 4)."""
         with self.lock, self._words("copy device memory"):
+            self._submit_batch()
             encoder = self._handle.create_command_encoder()
-            encoder.copy_buffer_to_buffer(source.handle, 0, target.handle, 0, -(-nbytes // 4) * 4)
+            encoder.copy_buffer_to_buffer(source.handle, source_at, target.handle, target_at, -(-nbytes // 4) * 4)
             self._queue.submit([encoder.finish()])
 
     def synchronize(self) -> None:
@@ -208,54 +214,121 @@ class Device:
             handle = self._handle.create_compute_pipeline(
                 layout=whole, compute={"module": self._modules[wgsl], "entry_point": entry}
             )
-        return Pipeline(handle, group, bindings, entry, next(_serials))
+        return Pipeline(handle, group, bindings, entry, next_serial())
 
-    def run(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = ()) -> None:
+    def run(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = (), what: str = "run the kernel") -> None:
         """Submits the dispatches, each seeing what those before it wrote. Returns before they are done.
 
-        The buffers `cleared` are set to zeros before the first.
+        The buffers `cleared` are set to zeros before the first. Inside `batch` they are recorded instead.
         """
-        with self.lock, self._words("run the kernel"):
+        with self.lock:
+            if any(isinstance(argument, bytes) for launch in launches for argument in launch.arguments):
+                self._submit_batch()
+                self._submit([self.prepare(launches, cleared, what)])
+            else:
+                self.submit(self.prepare(launches, cleared, what))
+
+    def prepare(self, launches: Sequence[Launch], cleared: Sequence[Buffer] = (), what: str = "run the kernel") -> Work:
+        """The dispatches with their bind groups, to be submitted as often as wanted."""
+        most = self.limits["max-compute-workgroups-per-dimension"]
+        steps: list[Any] = []
+        buffers = list(cleared)
+        with self.lock, self._words(what):
+            for place, launch in enumerate(launches):
+                if 0 in launch.groups:
+                    continue
+                if max(launch.groups) > most:
+                    raise DeviceError(f"{self.name} launches at most {most:,} workgroups an axis, not {launch.groups}")
+                steps.append((launch.pipeline.handle, self._bind_group(place, launch), launch.groups))
+                for argument in launch.arguments:
+                    if isinstance(argument, Slice):
+                        buffers.append(argument.buffer)
+                    elif isinstance(argument, Buffer):
+                        buffers.append(argument)
+        return Work(tuple(steps), tuple(cleared), tuple(buffers), what)
+
+    def submit(self, work: Work) -> None:
+        """Submits prepared work, or records it where the calling thread is inside `batch`."""
+        with self.lock:
+            batch = self._batches.get(threading.get_ident())
+            if batch is None:
+                self._submit([work])
+                return
+            work.check()
+            batch.works.append(work)
+            if len(batch.works) >= _MOST_RECORDED:
+                self._submit_batch()
+
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[None]:
+        """`with device.batch():` records the launches that this thread makes inside, and submits them together.
+
+        That saves most of what a submission costs. Each launch sees what those before it wrote, as ever. Reading or
+        writing an array submits what was recorded so far. An exception does not take back what was recorded before it.
+        Launches of other threads are not held up; their order against those inside is open.
+        """
+        thread = threading.get_ident()
+        with self.lock:
+            batch = self._batches.setdefault(thread, Batch())
+            batch.depth += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                batch.depth -= 1
+                if not batch.depth:
+                    try:
+                        self._submit_batch()
+                    finally:
+                        del self._batches[thread]
+
+    def submit_batches_with(self, buffer: Buffer, *, of_others: bool = False) -> None:
+        """Submits what threads, or all but the calling one, have recorded that touches the buffer."""
+        with self.lock:
+            for thread, batch in self._batches.items():
+                if batch.uses(buffer) and not (of_others and thread == threading.get_ident()):
+                    works, batch.works = batch.works, []
+                    self._submit(works)
+
+    def _submit_batch(self) -> None:
+        """Submits what the calling thread has recorded."""
+        batch = self._batches.get(threading.get_ident())
+        if batch is not None and batch.works:
+            works, batch.works = batch.works, []
+            self._submit(works)
+
+    def _submit(self, works: Sequence[Work]) -> None:
+        if self._buried:
+            self._unbury()
+        with self._words(works[0].what if len(works) == 1 else f"run {len(works)} launches of a batch"):
+            for work in works:
+                work.check()
             encoder = self._handle.create_command_encoder()
-            for buffer in cleared:
-                encoder.clear_buffer(buffer.handle)
-            # One pass: WebGPU makes each dispatch its own scope, so writes are visible to the next.
-            work = encoder.begin_compute_pass()
-            self.encode(work, launches)
-            work.end()
+            encode(encoder, works)
             self._queue.submit([encoder.finish()])
 
-    def encode(self, work: Any, launches: Sequence[Launch]) -> None:
-        """Records the dispatches into a compute pass of wgpu. Uniforms are written at once: submit before more."""
-        most = self.limits["max-compute-workgroups-per-dimension"]
-        for place, launch in enumerate(launches):
-            if 0 in launch.groups:
-                continue
-            if max(launch.groups) > most:
-                raise DeviceError(f"{self.name} launches at most {most:,} workgroups an axis, not {launch.groups}")
-            work.set_pipeline(launch.pipeline.handle)
-            work.set_bind_group(0, self._bind_group(place, launch))
-            work.dispatch_workgroups(*launch.groups)
-
     def _bind_group(self, place: int, launch: Launch) -> Any:
-        buffers = [
-            (position, argument if isinstance(argument, Buffer) else self._filled_uniform(place, position, argument))
-            for position, argument in enumerate(launch.arguments)
-            if argument is not None
-        ]
-        # `handle` refuses freed buffers, which the cache still knows.
-        handles = [buffer.handle for _, buffer in buffers]
-        key = (launch.pipeline.serial, *(buffer.serial for _, buffer in buffers))
-        group = self._bind_groups.get(key)
+        entries: list[dict[str, Any]] = []
+        key = [launch.pipeline.serial]
+        for position, argument in enumerate(launch.arguments):
+            if argument is None:
+                continue
+            offset, size = 0, None
+            if isinstance(argument, Slice):
+                offset, size, argument = argument.offset, argument.size, argument.buffer
+            elif not isinstance(argument, Buffer):
+                argument = self._filled_uniform(place, position, argument)
+            # `handle` refuses freed buffers, which the cache still knows.
+            resource = {"buffer": argument.handle, "offset": offset, "size": argument.size if size is None else size}
+            entries.append({"binding": position, "resource": resource})
+            key += [argument.serial, offset, resource["size"]]
+        known = tuple(key)
+        group = self._bind_groups.get(known)
         if group is not None:
-            self._bind_groups.move_to_end(key)
+            self._bind_groups.move_to_end(known)
             return group
-        entries = [
-            {"binding": position, "resource": {"buffer": handle, "offset": 0, "size": buffer.size}}
-            for handle, (position, buffer) in zip(handles, buffers, strict=True)
-        ]
         group = self._handle.create_bind_group(layout=launch.pipeline.layout, entries=entries)
-        self._bind_groups[key] = group
+        self._bind_groups[known] = group
         if len(self._bind_groups) > _BIND_GROUPS_KEPT:
             self._bind_groups.popitem(last=False)
         return group
@@ -276,9 +349,31 @@ class Device:
     @contextlib.contextmanager
     def _words(self, action: str) -> Iterator[None]:
         """Turns wgpu's errors into DeviceError, which says what was tried and repeats the driver's words."""
+        if self.is_lost:
+            raise self._lost_error(action)
         try:
             yield
         except DeviceError:
             raise
-        except (self._wgpu.GPUError, RuntimeError, ValueError, MemoryError) as error:
-            raise DeviceError(f"{self.name} could not {action}: {str(error).strip()}") from error
+        except (self._wgpu.GPUError, self._wgpu.GPUPipelineError, RuntimeError, ValueError, MemoryError) as error:
+            words = str(error).strip()
+            if self._find_loss(words):
+                raise self._lost_error(action) from error
+            raise DeviceError(f"{self.name} could not {action}: {words}") from error
+
+    def _find_loss(self, words: str) -> bool:
+        """Whether an error means a lost device. Mapping only says that it failed; an empty recording tells."""
+        if not _LOST.search(words):
+            try:
+                self._handle.create_command_encoder().finish()
+            except self._wgpu.GPUError as error:
+                words = str(error)
+        if _LOST.search(words):
+            self._lost = words
+        return self.is_lost
+
+    def _lost_error(self, action: str) -> DeviceLostError:
+        return DeviceLostError(
+            f"{self.name} could not {action}: the device was lost, and the arrays on it with it; "
+            f"tilec.device({self.info.index}) opens it anew (the driver says: {' '.join(str(self._lost).split())})"
+        )

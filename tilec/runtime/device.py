@@ -17,9 +17,10 @@ from tilec.runtime.adapters import (
     native_feature,
     no_adapter_reason,
 )
-from tilec.runtime.compute import BindingKind, Buffer, Device, Launch, Pipeline
+from tilec.runtime.compute import Device
+from tilec.runtime.memory import BindingKind, Buffer, Launch, Pipeline, Slice
 
-__all__ = ["BindingKind", "Buffer", "Device", "DeviceInfo", "Launch", "Pipeline", "device", "devices"]
+__all__ = ["BindingKind", "Buffer", "Device", "DeviceInfo", "Launch", "Pipeline", "Slice", "device", "devices"]
 
 _devices: dict[tuple[Any, ...], Device] = {}
 _devices_lock = threading.RLock()
@@ -36,7 +37,8 @@ def device(
     `which` is None (the best usable adapter: discrete, integrated, virtual, then a software device), "vulkan" or
     another backend, "swiftshader", a part of an adapter's name, or an index of `devices()`. `features` are WebGPU's
     names and default to all of those that kernels can use and the adapter has; `limits` raises WebGPU's default
-    limits (`{"max-compute-invocations-per-workgroup": 1024}`), where buffer sizes are the adapter's largest anyhow.
+    limits (`{"max-compute-invocations-per-workgroup": 1024}`), and lowers the sizes of buffers and bindings, which are
+    the adapter's largest otherwise. A device that was lost is opened anew.
     Raises DeviceError in words, with the fix, where there is none, where a driver gives wrong numbers, or where it
     lacks what is asked for.
     """
@@ -82,9 +84,13 @@ def _open(info: DeviceInfo, features: Sequence[str] | None, limits: Mapping[str,
     raised = {name.replace("_", "-"): int(value) for name, value in (limits or {}).items()}
     key = (id(info.adapter), asked, tuple(sorted(raised.items())))
     with _devices_lock:
-        if key not in _devices:
-            _devices[key] = _request(info, asked, raised)
-        return _devices[key]
+        known = _devices.get(key)
+        if known is None or known.is_lost:
+            known = _devices[key] = _request(info, asked, raised)
+        return known
+
+
+_SIZES = ("max-buffer-size", "max-storage-buffer-binding-size")
 
 
 def _request(info: DeviceInfo, features: tuple[str, ...], raised: Mapping[str, int]) -> Device:
@@ -93,14 +99,14 @@ def _request(info: DeviceInfo, features: tuple[str, ...], raised: Mapping[str, i
         if name not in info.features:
             raise DeviceError(f"{info.name} lacks the feature {name}; it has {', '.join(info.features) or 'none'}")
     wanted = dict(DEFAULT_LIMITS)
-    for name in ("max-buffer-size", "max-storage-buffer-binding-size"):
+    for name in _SIZES:
         wanted[name] = info.limits.get(name, wanted[name])
     for name, value in raised.items():
         if name not in DEFAULT_LIMITS:
             raise DeviceError(f"no limit is named '{name}'; there are {', '.join(DEFAULT_LIMITS)}")
         if value > info.limits.get(name, DEFAULT_LIMITS[name]):
             raise DeviceError(f"{info.name} offers {name} {info.limits[name]:,}, and {value:,} was asked for")
-        wanted[name] = max(value, wanted[name])
+        wanted[name] = value if name in _SIZES else max(value, wanted[name])
     try:
         handle = info.adapter.request_device_sync(required_features=native, required_limits=wanted)
     except Exception as error:

@@ -1,32 +1,23 @@
-"""From bound arguments to a result: on a device through the compiled variant, or through the interpreter."""
+"""From bound arguments to a result: on a device through what was prepared, or through the interpreter."""
 
 from __future__ import annotations
 
-import re
-import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
-from tilec.driver import Compiled, stage
-from tilec.errors import ArrayError, DeviceError
+from tilec.driver import stage
+from tilec.errors import ArrayError
 from tilec.options import Limits, Options
-from tilec.runtime.arrays import DeviceArray, allocate, numpy_dtype, upload_array
-from tilec.runtime.cache import Kept
-from tilec.runtime.compute import Buffer, Device, Launch, Pipeline
-from tilec.runtime.limits import check_launch
+from tilec.runtime.arrays import DeviceArray, numpy_dtype, upload_array
+from tilec.runtime.compute import Device
+from tilec.runtime.memory import Buffer
+from tilec.runtime.prepared import Prepared
 from tilec.runtime.scalars import Number
 from tilec.tile.ir import Kernel, TensorParameter
 from tilec.types import DType
-from tilec.wgsl.layout import dispatch_bindings, fold, pack_uniforms
 
-Shapes: TypeAlias = "Mapping[str, tuple[int, ...]]"
-
-_UNIFORMS_KEPT = 1024
-_uniforms: Kept[Buffer] = Kept(_UNIFORMS_KEPT)
-_scratch: dict[int, Buffer] = {}
+__all__ = ["Prepared", "check_aliases", "common_device", "interpret", "launch", "options_for", "place"]
 
 
 def options_for(device: Device) -> Options:
@@ -42,20 +33,6 @@ def options_for(device: Device) -> Options:
             is_cpu=device.info.kind == "cpu",
         )
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A tensor that a launch returns. `shape` is the kernel's."""
-
-    name: str
-    dtype: DType
-    shape: tuple[int, ...]
-
-
-def tensor_shapes(kernel: Kernel, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """The shape of every tensor parameter."""
-    return {tensor.name: tuple(dim.evaluate(dims) for dim in tensor.dims) for tensor in kernel.tensors}
 
 
 def check_aliases(kernel: Kernel, arrays: Mapping[str, object]) -> None:
@@ -98,160 +75,19 @@ def _own_type(array: np.ndarray, dtype: DType) -> np.ndarray:
 # --- devices -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One dispatch: which buffer goes to which binding number (None: none), and the workgroups."""
-
-    pipeline: Pipeline
-    names: tuple[str | None, ...]
-    groups: tuple[int, int, int]
-
-
-class Prepared:
-    """A variant with all that dims, scalars and the device decide: a launch only puts buffers in their places."""
-
-    def __init__(
-        self, compiled: Compiled, device: Device, dims: Mapping[str, int], scalars: Mapping[str, Number]
-    ) -> None:
-        self.compiled = compiled
-        self.device = device
-        self.shapes = tensor_shapes(compiled.kernel, dims)
-        self.outputs = tuple(
-            Output(tensor.name, tensor.dtype, self.shapes[tensor.name])
-            for tensor in compiled.kernel.tensors
-            if tensor.access != "in"
-        )
-        self._values = {**dims, **{name: int(n) for name, n in scalars.items() if not isinstance(n, float)}}
-        check_launch(compiled, device, self.shapes, self._values)
-        self._uniforms = self._uniform_buffer(scalars)
-        self._scratch = self._scratch_buffer()
-        self._steps = self._make_steps()
-        self._spare: dict[str, list[Buffer]] = {}
-
-    def _scratch_bytes(self) -> int:
-        return 4 * max(0, self.compiled.program.scratch_words.evaluate(self._values))
-
-    def _uniform_buffer(self, scalars: Mapping[str, Number]) -> Buffer | None:
-        """A buffer with these uniforms, the same one for the same bytes: what never changes needs no write."""
-        data = pack_uniforms(self.compiled.program, self._values, scalars)
-        if not data:
-            return None
-        key = id(self.device), data
-        known = _uniforms.get(key)
-        if known is not None:
-            return known
-        buffer = self.device.create_buffer(len(data), uniform=True)
-        self.device.write(buffer, data)
-        return _uniforms.put(key, buffer)
-
-    def _scratch_buffer(self) -> Buffer | None:
-        """Scratch memory, one a device: launches are in order, and none relies on what it holds before."""
-        needed = self._scratch_bytes()
-        if not any(buffer.tensor is None for one in self.compiled.program.dispatches for buffer in one.buffers):
-            return None
-        with self.device.lock:
-            known = _scratch.get(id(self.device))
-            if known is None or known.size < needed:
-                known = _scratch[id(self.device)] = self.device.create_buffer(needed)
-            return known
-
-    def _make_steps(self) -> tuple[_Step, ...]:
-        steps = []
-        program, emitted = self.compiled.program, self.compiled.emitted
-        for dispatch, entry in zip(program.dispatches, emitted.entries, strict=True):
-            own = dispatch_bindings(program, dispatch)
-            size = 1 + max((binding.number for binding in own), default=-1)
-            kinds: list = [None] * size
-            names: list[str | None] = [None] * size
-            for binding in own:
-                kinds[binding.number] = binding.kind
-                names[binding.number] = _key(binding.kind, binding.tensor)
-            pipeline = self._pipeline(entry, kinds)
-            groups = fold(max(0, dispatch.workgroups.evaluate(self._values)))
-            if 0 not in groups:
-                steps.append(_Step(pipeline, tuple(names), groups))
-        return tuple(steps)
-
-    def _pipeline(self, entry: str, kinds: list) -> Pipeline:
-        emitted = self.compiled.emitted
-        try:
-            return self.device.compute_pipeline(emitted.text, entry, kinds)
-        except DeviceError as error:
-            raise DeviceError(with_places(str(error), emitted.spans)) from error
-
-    def output(self, output: Output) -> tuple[DeviceArray, bool]:
-        """Memory for an output, and whether it must be cleared because it was used before.
-
-        Small ones come back when the array that held them is gone: making one costs more than a launch.
-        """
-        spare = self._spare.setdefault(output.name, [])
-        try:
-            array, is_used = DeviceArray(self.device, spare.pop(), output.dtype, output.shape), True
-        except IndexError:
-            array, is_used = allocate(self.device, output.dtype, output.shape), False
-        if array.buffer.size <= _SPARE_BYTES:
-            weakref.finalize(array, _give_back, spare, array.buffer).atexit = False
-        return array, is_used
-
-    def run(self, arrays: Mapping[str, DeviceArray], cleared: Sequence[Buffer] = ()) -> None:
-        """Submits the dispatches; `arrays` holds every tensor parameter. Returns before they are done."""
-        buffers: dict[str | None, Buffer | None] = {name: array.buffer for name, array in arrays.items()}
-        buffers[None] = None
-        buffers[_UNIFORMS] = self._uniforms
-        buffers[_SCRATCH] = self._scratch
-        self.device.run(
-            [Launch(step.pipeline, [buffers[name] for name in step.names], step.groups) for step in self._steps],
-            cleared,
-        )
-
-
-_SPARE_BYTES = 1 << 17
-_SPARE_KEPT = 2
-
-
-def _give_back(spare: list[Buffer], buffer: Buffer) -> None:
-    """Keeps the memory of an output that nobody holds any more; what was submitted with it runs before its next use."""
-    if len(spare) < _SPARE_KEPT and not buffer.is_freed:
-        spare.append(buffer)
-
-
-# No parameter is called so.
-_UNIFORMS, _SCRATCH = "(uniforms)", "(scratch)"
-
-
-def _key(kind: str, tensor: str | None) -> str:
-    if kind == "uniform":
-        return _UNIFORMS
-    return _SCRATCH if tensor is None else tensor
-
-
-_SHADER_PLACE = re.compile(r"wgsl:(\d+):\d+")
-
-
-def with_places(words: str, spans: Mapping[int, object]) -> str:
-    """The shader compiler's words with the lines of the source that its lines came from."""
-    places = []
-    for line in _SHADER_PLACE.findall(words):
-        span = spans.get(int(line))
-        if span is not None:
-            places.append(f"line {line} of the shader is from {span.source.name}:{span.line}")  # type: ignore[attr-defined]
-    return "\n".join([words, *dict.fromkeys(places)])
-
-
-def launch(prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]) -> dict[str, DeviceArray]:
-    """Uploads host arrays, allocates the outputs that are missing, runs, and gives the tensors that were written.
-
-    `arrays` have the kernel's storage types; device arrays are used where they are.
-    """
-    device, kernel = prepared.device, prepared.compiled.kernel
+def place(
+    prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]
+) -> tuple[dict[str, DeviceArray], list[Buffer]]:
+    """Every tensor on the device, and what has to be cleared: host arrays are uploaded, missing outputs allocated."""
+    device = prepared.device
     on_device: dict[str, DeviceArray] = {}
     cleared: list[Buffer] = []
     for output in prepared.outputs:
         if output.name not in arrays:
-            on_device[output.name], is_used = prepared.output(output)
-            if is_used:
+            on_device[output.name], must_clear = prepared.output(output)
+            if must_clear:
                 cleared.append(on_device[output.name].buffer)
-    for tensor in kernel.tensors:
+    for tensor in prepared.kernel.tensors:
         array = arrays.get(tensor.name)
         if array is None:
             continue
@@ -259,6 +95,15 @@ def launch(prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]) -
             on_device[tensor.name] = array
         else:
             on_device[tensor.name] = upload_array(device, array, tensor.dtype)
+    return on_device, cleared
+
+
+def launch(prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]) -> dict[str, DeviceArray]:
+    """Uploads host arrays, allocates the outputs that are missing, runs, and gives the tensors that were written.
+
+    `arrays` have the kernel's storage types; device arrays are used where they are.
+    """
+    on_device, cleared = place(prepared, arrays)
     prepared.run(on_device, cleared)
     return {output.name: on_device[output.name] for output in prepared.outputs}
 
