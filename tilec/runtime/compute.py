@@ -14,7 +14,7 @@ from tilec.errors import DeviceError, DeviceLostError
 from tilec.runtime.adapters import DEFAULT_LIMITS, DeviceInfo, load_wgpu
 from tilec.runtime.kept import Kept
 from tilec.runtime.memory import BindingKind, Buffer, Launch, Pipeline, Slice, next_serial
-from tilec.runtime.recording import Batch, Work, encode
+from tilec.runtime.recording import Batch, Work, encode, record
 from tilec.runtime.staging import Staging
 
 if TYPE_CHECKING:
@@ -246,6 +246,10 @@ class Device:
                     elif isinstance(argument, Buffer):
                         buffers.append(argument)
         return Work(tuple(steps), tuple(cleared), tuple(buffers), what)
+
+    def encode(self, scope: Any, launches: Sequence[Launch]) -> None:
+        """Records the dispatches into a compute pass of wgpu. Uniforms are written at once: submit before more."""
+        record(scope, self.prepare(launches).steps)
 
     def submit(self, work: Work) -> None:
         """Submits prepared work, or records it where the calling thread is inside `batch`."""

@@ -48,26 +48,32 @@ def encode(encoder: Any, works: Sequence[Work]) -> None:
 
     WebGPU makes each dispatch of a pass its own scope, so that its writes are visible to the next.
     """
-    scope = pipeline = group = None
+    steps: list[Step] = []
     for work in works:
         if work.cleared:
-            if scope is not None:
-                scope.end()
-                scope = None
+            _record_pass(encoder, steps)
+            steps = []
             for buffer in work.cleared:
                 encoder.clear_buffer(buffer.handle)
-        if not work.steps:
-            continue
-        if scope is None:
-            scope = encoder.begin_compute_pass()
-            pipeline = group = None
-        for next_pipeline, next_group, groups in work.steps:
-            if next_pipeline is not pipeline:
-                pipeline = next_pipeline
-                scope.set_pipeline(pipeline)
-            if next_group is not group:
-                group = next_group
-                scope.set_bind_group(0, group)
-            scope.dispatch_workgroups(*groups)
-    if scope is not None:
+        steps += work.steps
+    _record_pass(encoder, steps)
+
+
+def _record_pass(encoder: Any, steps: Sequence[Step]) -> None:
+    if steps:
+        scope = encoder.begin_compute_pass()
+        record(scope, steps)
         scope.end()
+
+
+def record(scope: Any, steps: Sequence[Step]) -> None:
+    """Records dispatches into a compute pass of wgpu."""
+    pipeline = group = None
+    for next_pipeline, next_group, groups in steps:
+        if next_pipeline is not pipeline:
+            pipeline = next_pipeline
+            scope.set_pipeline(pipeline)
+        if next_group is not group:
+            group = next_group
+            scope.set_bind_group(0, group)
+        scope.dispatch_workgroups(*groups)
