@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tilec.tile import ir as tile
+from tilec.tile.needed import Need
 from tilec.types import ONE, DType, Extent, element_count
 
 # A role says by what an axis is indexed: "k0", "k1", ... the kept axes of the phase, "s0", ... the swept axes of the
@@ -42,6 +43,7 @@ class Sink:
     `roles` are those of the axes of the operand (reduce), the picked row's axes (pick), the spans (store) or the value.
     `granular`: a store of a packed type whose words each have one owner (`Phase.granule` elements at a time).
     `is_whole`: it is done for all elements of a granule or for none. `is_once`: done by the first job of a block only.
+    `needs`: the result of a reduction or pick is needed only where these hold, which is known before the sweep.
     """
 
     kind: str
@@ -52,6 +54,7 @@ class Sink:
     granular: bool = False
     is_whole: bool = False
     is_once: bool = False
+    needs: tuple[Need, ...] = ()
 
     @property
     def reduction(self) -> tile.Reduce:
@@ -238,12 +241,13 @@ class Dispatch:
 class Plan:
     """`shadows` maps a packed tensor that is stored where words are shared to the slot that stands for it meanwhile.
 
-    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument;
-    `workgroup_words` is how much workgroup memory there is."""
+    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument; `needed` the
+    conditions without which a load is not needed; `workgroup_words` is how much workgroup memory there is."""
 
     dispatches: list[Dispatch]
     slots: list[Slot]
     homes: dict[tile.Value, Slot]
     shadows: dict[str, Slot]
     guards: list[str]
+    needed: dict[tile.Value, tuple[Need, ...]]
     workgroup_words: int = 4096

@@ -9,6 +9,7 @@ from tilec.options import Options
 from tilec.plan.control import Controls
 from tilec.plan.ir import Dispatch, Item, Phase, Plan, Sink, Slot
 from tilec.plan.mapping import choose_mappings
+from tilec.plan.needs import attach_needs
 from tilec.plan.order import ordered
 from tilec.plan.packed import place_packed
 from tilec.plan.schedule import NeedsHome, Scheduler
@@ -35,6 +36,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
             planner.publish(need.values)
     else:
         raise InternalError("plan", "no schedule found")
+    needed = attach_needs(kernel, items, planner.walker) if options.fusion else {}
     shadows = place_packed(kernel, items, facts)
     dispatches = _dispatches(kernel, items, options.fusion)
     choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
@@ -47,7 +49,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     partials = [slot for dispatch in dispatches if dispatch.kind == "split" for slot in dispatch.partials]
     slots = [*dict.fromkeys(planner.homes.values()), *shadows.values(), *partials]
     words = options.limits.workgroup_bytes // 4 - 16
-    return Plan(dispatches, slots, planner.homes, shadows, facts.guards, words)
+    return Plan(dispatches, slots, planner.homes, shadows, facts.guards, needed, words)
 
 
 def _dispatches(kernel: tile.Kernel, items: list[Item], is_grouped: bool) -> list[Dispatch]:

@@ -146,6 +146,11 @@ class _Printer:
             else:
                 for text in sweep_lines(cost):
                     self._line(depth + 1, text)
+            needs = [sink.needs for sink in item.wide if sink.needs]
+            for need in needs[0] if needs else ():
+                if all(need in several for several in needs):
+                    verb = "holds" if need.is_true else "does not hold"
+                    self._line(depth + 1, f"reduces only where {self.names.value(need.condition)} {verb}")
             for sink in item.wide:
                 self._line(depth + 1, self._with_bytes(sink, item))
         for sink in item.narrow:

@@ -277,7 +277,8 @@ def view(builder: Builder, value: ir.Value, kept: tuple[int, ...], span: Span) -
         *(stretch(type_.active[axis]) for axis in range(type_.rank) if axis not in kept)
     )
     if moved and not kept:
-        zero = builder.emit(ir.Const(TileType(type_.dtype), span, False if type_.dtype is DType.BOOL else 0))
+        nothing = {DType.F32: 0.0, DType.BOOL: False}.get(type_.dtype, 0)
+        zero = builder.emit(ir.Const(TileType(type_.dtype), span, nothing))
         value = builder.emit(ir.Pad(TileType(type_.dtype, type_.shape), span, value, zero))
         moved = frozenset()
     active = [type_.active[axis] for axis in kept]

@@ -3,16 +3,16 @@
 struct Params {
   n8_ceildiv_M_8: i32,
   M: i32,
+  ignore_index: i32,
   V: i32,
   div_V_1024: i32,
   smoothing: f32,
-  ignore_index: i32,
   n8_ceildiv_M_8_1: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> Logits: array<f32>;
-@group(0) @binding(2) var<storage, read> Target: array<i32>;
+@group(0) @binding(1) var<storage, read> Target: array<i32>;
+@group(0) @binding(2) var<storage, read> Logits: array<f32>;
 @group(0) @binding(3) var<storage, read_write> Loss: array<f32>;
 var<workgroup> lanes_0: array<f32, 256>;
 var<workgroup> lanes_1: array<f32, 256>;
@@ -118,91 +118,96 @@ fn label_smoothing(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
-      for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
-        let start = round_ * 1024 + lane;
-        let c = start + 256;
-        let c_1 = start + 512;
-        let c_2 = start + 768;
-        let position = r + job_1;
-        let Logits_at = u32(position);
-        let Logits_at_1 = Logits_at * u32(params.V) + u32(start);
-        let value = Logits[Logits_at_1];
-        let Logits_at_2 = Logits_at * u32(params.V) + u32(c);
-        let value_1 = Logits[Logits_at_2];
-        let Logits_at_3 = Logits_at * u32(params.V) + u32(c_1);
-        let value_2 = Logits[Logits_at_3];
-        let Logits_at_4 = Logits_at * u32(params.V) + u32(c_2);
-        let value_3 = Logits[Logits_at_4];
-        let part = max(max(value, value_1), max(value_2, value_3));
-        if (gt_f32(part, peak)) {
-          let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
-          let scale = exp(max(peak - shift, -104.0));
-          exp_sum = exp_sum * scale;
-          exp_sum_16 = exp_sum_16 * scale;
-          exp_sum_256 = exp_sum_256 * scale;
-          exp_sum_4096 = exp_sum_4096 * scale;
-          exp_sum_65536 = exp_sum_65536 * scale;
-          peak = part;
-        }
-        let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term = exp(max(value - shift_1, -104.0));
-        let term_1 = exp(max(value_1 - shift_1, -104.0));
-        let term_2 = exp(max(value_2 - shift_1, -104.0));
-        let term_3 = exp(max(value_3 - shift_1, -104.0));
-        let part_1 = term + term_1 + (term_2 + term_3);
-        exp_sum = exp_sum + part_1;
-        let part_2 = max(max(bitcast<u32>(value) & 2147483647u, bitcast<u32>(value_1) & 2147483647u), max(bitcast<u32>(value_2) & 2147483647u, bitcast<u32>(value_3) & 2147483647u));
-        magnitude = max(magnitude, part_2);
-        let part_3 = value + value_1 + (value_2 + value_3);
-        sum = sum + part_3;
-        if ((round_ & 15) == 15) {
-          exp_sum_16 = exp_sum_16 + exp_sum;
-          exp_sum = 0.0;
-          sum_16 = sum_16 + sum;
-          sum = 0.0;
-          if ((round_ & 255) == 255) {
-            exp_sum_256 = exp_sum_256 + exp_sum_16;
-            exp_sum_16 = 0.0;
-            sum_256 = sum_256 + sum_16;
-            sum_16 = 0.0;
-            if ((round_ & 4095) == 4095) {
-              exp_sum_4096 = exp_sum_4096 + exp_sum_256;
-              exp_sum_256 = 0.0;
-              sum_4096 = sum_4096 + sum_256;
-              sum_256 = 0.0;
-              if ((round_ & 65535) == 65535) {
-                exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
-                exp_sum_4096 = 0.0;
-                sum_65536 = sum_65536 + sum_4096;
-                sum_4096 = 0.0;
+      let position = r + job_1;
+      let Target_at = u32(position);
+      let value = Target[Target_at];
+      let eq = value == params.ignore_index;
+      let is_not = !eq;
+      if (is_not) {
+        for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
+          let start = round_ * 1024 + lane;
+          let c = start + 256;
+          let c_1 = start + 512;
+          let c_2 = start + 768;
+          let Logits_at = u32(position);
+          let Logits_at_1 = Logits_at * u32(params.V) + u32(start);
+          let value_1 = Logits[Logits_at_1];
+          let Logits_at_2 = Logits_at * u32(params.V) + u32(c);
+          let value_2 = Logits[Logits_at_2];
+          let Logits_at_3 = Logits_at * u32(params.V) + u32(c_1);
+          let value_3 = Logits[Logits_at_3];
+          let Logits_at_4 = Logits_at * u32(params.V) + u32(c_2);
+          let value_4 = Logits[Logits_at_4];
+          let part = max(max(value_1, value_2), max(value_3, value_4));
+          if (gt_f32(part, peak)) {
+            let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
+            let scale = exp(max(peak - shift, -104.0));
+            exp_sum = exp_sum * scale;
+            exp_sum_16 = exp_sum_16 * scale;
+            exp_sum_256 = exp_sum_256 * scale;
+            exp_sum_4096 = exp_sum_4096 * scale;
+            exp_sum_65536 = exp_sum_65536 * scale;
+            peak = part;
+          }
+          let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+          let term = exp(max(value_1 - shift_1, -104.0));
+          let term_1 = exp(max(value_2 - shift_1, -104.0));
+          let term_2 = exp(max(value_3 - shift_1, -104.0));
+          let term_3 = exp(max(value_4 - shift_1, -104.0));
+          let part_1 = term + term_1 + (term_2 + term_3);
+          exp_sum = exp_sum + part_1;
+          let part_2 = max(max(bitcast<u32>(value_1) & 2147483647u, bitcast<u32>(value_2) & 2147483647u), max(bitcast<u32>(value_3) & 2147483647u, bitcast<u32>(value_4) & 2147483647u));
+          magnitude = max(magnitude, part_2);
+          let part_3 = value_1 + value_2 + (value_3 + value_4);
+          sum = sum + part_3;
+          if ((round_ & 15) == 15) {
+            exp_sum_16 = exp_sum_16 + exp_sum;
+            exp_sum = 0.0;
+            sum_16 = sum_16 + sum;
+            sum = 0.0;
+            if ((round_ & 255) == 255) {
+              exp_sum_256 = exp_sum_256 + exp_sum_16;
+              exp_sum_16 = 0.0;
+              sum_256 = sum_256 + sum_16;
+              sum_16 = 0.0;
+              if ((round_ & 4095) == 4095) {
+                exp_sum_4096 = exp_sum_4096 + exp_sum_256;
+                exp_sum_256 = 0.0;
+                sum_4096 = sum_4096 + sum_256;
+                sum_256 = 0.0;
+                if ((round_ & 65535) == 65535) {
+                  exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
+                  exp_sum_4096 = 0.0;
+                  sum_65536 = sum_65536 + sum_4096;
+                  sum_4096 = 0.0;
+                }
               }
             }
           }
         }
-      }
-      let done = params.div_V_1024 * 1024;
-      let first = done + lane;
-      for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
-        let position_1 = r + job_1;
-        let Logits_at_5 = u32(position_1);
-        let Logits_at_6 = Logits_at_5 * u32(params.V) + u32(c_3);
-        let value_4 = Logits[Logits_at_6];
-        if (gt_f32(value_4, peak)) {
-          let shift_2 = select(value_4, 0.0, gt_f32(value_4, 0x1.fffffep+127f));
-          let scale_1 = exp(max(peak - shift_2, -104.0));
-          exp_sum = exp_sum * scale_1;
-          exp_sum_16 = exp_sum_16 * scale_1;
-          exp_sum_256 = exp_sum_256 * scale_1;
-          exp_sum_4096 = exp_sum_4096 * scale_1;
-          exp_sum_65536 = exp_sum_65536 * scale_1;
-          peak = value_4;
+        let done = params.div_V_1024 * 1024;
+        let first = done + lane;
+        for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
+          let Logits_at_5 = u32(position);
+          let Logits_at_6 = Logits_at_5 * u32(params.V) + u32(c_3);
+          let value_5 = Logits[Logits_at_6];
+          if (gt_f32(value_5, peak)) {
+            let shift_2 = select(value_5, 0.0, gt_f32(value_5, 0x1.fffffep+127f));
+            let scale_1 = exp(max(peak - shift_2, -104.0));
+            exp_sum = exp_sum * scale_1;
+            exp_sum_16 = exp_sum_16 * scale_1;
+            exp_sum_256 = exp_sum_256 * scale_1;
+            exp_sum_4096 = exp_sum_4096 * scale_1;
+            exp_sum_65536 = exp_sum_65536 * scale_1;
+            peak = value_5;
+          }
+          let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+          let term_4 = exp(max(value_5 - shift_3, -104.0));
+          exp_sum = exp_sum + term_4;
+          let part_4 = bitcast<u32>(value_5) & 2147483647u;
+          magnitude = max(magnitude, part_4);
+          sum = sum + value_5;
         }
-        let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_4 = exp(max(value_4 - shift_3, -104.0));
-        exp_sum = exp_sum + term_4;
-        let part_4 = bitcast<u32>(value_4) & 2147483647u;
-        magnitude = max(magnitude, part_4);
-        sum = sum + value_4;
       }
     }
     let has_nan = magnitude > 2139095040u;
@@ -414,35 +419,40 @@ fn label_smoothing(
     let rest = select(log_f32(safe), f32_from_bits(0x7fc00000u), part_125);
     let is_active_1 = job_1 < extent;
     if ((lane == 0) & is_active_1) {
-      let count = 1 * params.V;
-      let value_5 = f32(count);
-      let div_f32 = part_142 / value_5;
-      let sub = max_ - div_f32;
-      let add = sub + rest;
-      let mul = params.smoothing * add;
-      let gt = gt_f32(params.smoothing, 0.0);
-      let spread = where_f32(gt, mul, 0.0);
       let r_1 = block * 8;
-      let position_2 = r_1 + job_1;
-      let Target_at = u32(position_2);
-      let value_6 = Target[Target_at];
-      var picked: f32 = 0.0;
-      let is_active_2 = job_1 < extent;
-      if ((u32(value_6) < u32(params.V)) & is_active_2) {
-        let Logits_at_7 = u32(position_2);
-        let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(value_6);
-        let value_7 = Logits[Logits_at_8];
-        picked = value_7;
+      let position_1 = r_1 + job_1;
+      let Target_at_1 = u32(position_1);
+      let value_6 = Target[Target_at_1];
+      let eq_1 = value_6 == params.ignore_index;
+      var chosen: f32 = 0.0;
+      if (eq_1) {
+        chosen = 0.0;
+      } else {
+        let count = 1 * params.V;
+        let value_7 = f32(count);
+        let div_f32 = part_142 / value_7;
+        let sub = max_ - div_f32;
+        let add = sub + rest;
+        let mul = params.smoothing * add;
+        let gt = gt_f32(params.smoothing, 0.0);
+        let spread = where_f32(gt, mul, 0.0);
+        var picked: f32 = 0.0;
+        let is_active_2 = job_1 < extent;
+        if ((u32(value_6) < u32(params.V)) & is_active_2) {
+          let Logits_at_7 = u32(position_1);
+          let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(value_6);
+          let value_8 = Logits[Logits_at_8];
+          picked = value_8;
+        }
+        let sub_1 = max_ - picked;
+        let hard = sub_1 + rest;
+        let sub_2 = 1.0 - params.smoothing;
+        let mul_1 = sub_2 * hard;
+        let add_1 = mul_1 + spread;
+        chosen = add_1;
       }
-      let sub_1 = max_ - picked;
-      let hard = sub_1 + rest;
-      let sub_2 = 1.0 - params.smoothing;
-      let mul_1 = sub_2 * hard;
-      let add_1 = mul_1 + spread;
-      let eq = value_6 == params.ignore_index;
-      let where_ = where_f32(eq, 0.0, add_1);
-      let Loss_at = u32(position_2);
-      Loss[Loss_at] = where_;
+      let Loss_at = u32(position_1);
+      Loss[Loss_at] = chosen;
     }
   }
 }

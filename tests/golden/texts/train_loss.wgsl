@@ -4,10 +4,10 @@ struct Params {
   n8_ceildiv_M_8: i32,
   M: i32,
   V: i32,
+  ignore_index: i32,
   div_V_1024: i32,
   beta: f32,
   alpha: f32,
-  ignore_index: i32,
   inv_norm: f32,
   n8_ceildiv_M_8_1: u32,
 }
@@ -135,103 +135,109 @@ fn train_loss(
       let position = r + job_1;
       let Target_at = u32(position);
       let value = Target[Target_at];
-      let is_active_1 = job_1 < extent;
-      let exists = (u32(value) < u32(params.V)) & is_active_1;
-      if (exists) {
-        let is_mine = (u32(value) & 255u) == u32(lane);
-        if (is_mine) {
-          let Logits_at = u32(position);
-          let Logits_at_1 = Logits_at * u32(params.V) + u32(value);
-          let x = Logits[Logits_at_1];
-          picked = x;
+      let lt = value < params.V;
+      let ge = value >= 0;
+      let ne = value != params.ignore_index;
+      let and = ne & ge;
+      let and_1 = and & lt;
+      if (and_1) {
+        let is_active_1 = job_1 < extent;
+        let exists = (u32(value) < u32(params.V)) & is_active_1;
+        if (exists) {
+          let is_mine = (u32(value) & 255u) == u32(lane);
+          if (is_mine) {
+            let Logits_at = u32(position);
+            let Logits_at_1 = Logits_at * u32(params.V) + u32(value);
+            let x = Logits[Logits_at_1];
+            picked = x;
+          }
         }
       }
-      let r_1 = block * 8;
-      for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
-        let start = round_ * 1024 + lane;
-        let c = start + 256;
-        let c_1 = start + 512;
-        let c_2 = start + 768;
-        let position_1 = r_1 + job_1;
-        let Logits_at_2 = u32(position_1);
-        let Logits_at_3 = Logits_at_2 * u32(params.V) + u32(start);
-        let x_1 = Logits[Logits_at_3];
-        let Logits_at_4 = Logits_at_2 * u32(params.V) + u32(c);
-        let x_2 = Logits[Logits_at_4];
-        let Logits_at_5 = Logits_at_2 * u32(params.V) + u32(c_1);
-        let x_3 = Logits[Logits_at_5];
-        let Logits_at_6 = Logits_at_2 * u32(params.V) + u32(c_2);
-        let x_4 = Logits[Logits_at_6];
-        let part = max(max(x_1, x_2), max(x_3, x_4));
-        if (gt_f32(part, peak)) {
-          let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
-          let scale = exp(max(peak - shift, -104.0));
-          exp_sum = exp_sum * scale;
-          exp_sum_16 = exp_sum_16 * scale;
-          exp_sum_256 = exp_sum_256 * scale;
-          exp_sum_4096 = exp_sum_4096 * scale;
-          exp_sum_65536 = exp_sum_65536 * scale;
-          peak = part;
-        }
-        let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term = exp(max(x_1 - shift_1, -104.0));
-        let term_1 = exp(max(x_2 - shift_1, -104.0));
-        let term_2 = exp(max(x_3 - shift_1, -104.0));
-        let term_3 = exp(max(x_4 - shift_1, -104.0));
-        let part_1 = term + term_1 + (term_2 + term_3);
-        exp_sum = exp_sum + part_1;
-        let part_2 = max(max(bitcast<u32>(x_1) & 2147483647u, bitcast<u32>(x_2) & 2147483647u), max(bitcast<u32>(x_3) & 2147483647u, bitcast<u32>(x_4) & 2147483647u));
-        magnitude = max(magnitude, part_2);
-        let part_3 = x_1 + x_2 + (x_3 + x_4);
-        sum = sum + part_3;
-        if ((round_ & 15) == 15) {
-          exp_sum_16 = exp_sum_16 + exp_sum;
-          exp_sum = 0.0;
-          sum_16 = sum_16 + sum;
-          sum = 0.0;
-          if ((round_ & 255) == 255) {
-            exp_sum_256 = exp_sum_256 + exp_sum_16;
-            exp_sum_16 = 0.0;
-            sum_256 = sum_256 + sum_16;
-            sum_16 = 0.0;
-            if ((round_ & 4095) == 4095) {
-              exp_sum_4096 = exp_sum_4096 + exp_sum_256;
-              exp_sum_256 = 0.0;
-              sum_4096 = sum_4096 + sum_256;
-              sum_256 = 0.0;
-              if ((round_ & 65535) == 65535) {
-                exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
-                exp_sum_4096 = 0.0;
-                sum_65536 = sum_65536 + sum_4096;
-                sum_4096 = 0.0;
+      if (and_1) {
+        for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
+          let start = round_ * 1024 + lane;
+          let c = start + 256;
+          let c_1 = start + 512;
+          let c_2 = start + 768;
+          let Logits_at_2 = u32(position);
+          let Logits_at_3 = Logits_at_2 * u32(params.V) + u32(start);
+          let x_1 = Logits[Logits_at_3];
+          let Logits_at_4 = Logits_at_2 * u32(params.V) + u32(c);
+          let x_2 = Logits[Logits_at_4];
+          let Logits_at_5 = Logits_at_2 * u32(params.V) + u32(c_1);
+          let x_3 = Logits[Logits_at_5];
+          let Logits_at_6 = Logits_at_2 * u32(params.V) + u32(c_2);
+          let x_4 = Logits[Logits_at_6];
+          let part = max(max(x_1, x_2), max(x_3, x_4));
+          if (gt_f32(part, peak)) {
+            let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
+            let scale = exp(max(peak - shift, -104.0));
+            exp_sum = exp_sum * scale;
+            exp_sum_16 = exp_sum_16 * scale;
+            exp_sum_256 = exp_sum_256 * scale;
+            exp_sum_4096 = exp_sum_4096 * scale;
+            exp_sum_65536 = exp_sum_65536 * scale;
+            peak = part;
+          }
+          let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+          let term = exp(max(x_1 - shift_1, -104.0));
+          let term_1 = exp(max(x_2 - shift_1, -104.0));
+          let term_2 = exp(max(x_3 - shift_1, -104.0));
+          let term_3 = exp(max(x_4 - shift_1, -104.0));
+          let part_1 = term + term_1 + (term_2 + term_3);
+          exp_sum = exp_sum + part_1;
+          let part_2 = max(max(bitcast<u32>(x_1) & 2147483647u, bitcast<u32>(x_2) & 2147483647u), max(bitcast<u32>(x_3) & 2147483647u, bitcast<u32>(x_4) & 2147483647u));
+          magnitude = max(magnitude, part_2);
+          let part_3 = x_1 + x_2 + (x_3 + x_4);
+          sum = sum + part_3;
+          if ((round_ & 15) == 15) {
+            exp_sum_16 = exp_sum_16 + exp_sum;
+            exp_sum = 0.0;
+            sum_16 = sum_16 + sum;
+            sum = 0.0;
+            if ((round_ & 255) == 255) {
+              exp_sum_256 = exp_sum_256 + exp_sum_16;
+              exp_sum_16 = 0.0;
+              sum_256 = sum_256 + sum_16;
+              sum_16 = 0.0;
+              if ((round_ & 4095) == 4095) {
+                exp_sum_4096 = exp_sum_4096 + exp_sum_256;
+                exp_sum_256 = 0.0;
+                sum_4096 = sum_4096 + sum_256;
+                sum_256 = 0.0;
+                if ((round_ & 65535) == 65535) {
+                  exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
+                  exp_sum_4096 = 0.0;
+                  sum_65536 = sum_65536 + sum_4096;
+                  sum_4096 = 0.0;
+                }
               }
             }
           }
         }
-      }
-      let done = params.div_V_1024 * 1024;
-      let first = done + lane;
-      for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
-        let position_2 = r_1 + job_1;
-        let Logits_at_7 = u32(position_2);
-        let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(c_3);
-        let x_5 = Logits[Logits_at_8];
-        if (gt_f32(x_5, peak)) {
-          let shift_2 = select(x_5, 0.0, gt_f32(x_5, 0x1.fffffep+127f));
-          let scale_1 = exp(max(peak - shift_2, -104.0));
-          exp_sum = exp_sum * scale_1;
-          exp_sum_16 = exp_sum_16 * scale_1;
-          exp_sum_256 = exp_sum_256 * scale_1;
-          exp_sum_4096 = exp_sum_4096 * scale_1;
-          exp_sum_65536 = exp_sum_65536 * scale_1;
-          peak = x_5;
+        let done = params.div_V_1024 * 1024;
+        let first = done + lane;
+        for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
+          let Logits_at_7 = u32(position);
+          let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(c_3);
+          let x_5 = Logits[Logits_at_8];
+          if (gt_f32(x_5, peak)) {
+            let shift_2 = select(x_5, 0.0, gt_f32(x_5, 0x1.fffffep+127f));
+            let scale_1 = exp(max(peak - shift_2, -104.0));
+            exp_sum = exp_sum * scale_1;
+            exp_sum_16 = exp_sum_16 * scale_1;
+            exp_sum_256 = exp_sum_256 * scale_1;
+            exp_sum_4096 = exp_sum_4096 * scale_1;
+            exp_sum_65536 = exp_sum_65536 * scale_1;
+            peak = x_5;
+          }
+          let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
+          let term_4 = exp(max(x_5 - shift_3, -104.0));
+          exp_sum = exp_sum + term_4;
+          let part_4 = bitcast<u32>(x_5) & 2147483647u;
+          magnitude = max(magnitude, part_4);
+          sum = sum + x_5;
         }
-        let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_4 = exp(max(x_5 - shift_3, -104.0));
-        exp_sum = exp_sum + term_4;
-        let part_4 = bitcast<u32>(x_5) & 2147483647u;
-        magnitude = max(magnitude, part_4);
-        sum = sum + x_5;
       }
     }
     let has_nan = magnitude > 2139095040u;
@@ -494,52 +500,52 @@ fn train_loss(
       let add = sub_1 + rest;
       let sub_2 = add - smooth_;
       let add_1 = sub_2 + mul;
-      let r_2 = block * 8;
-      let position_3 = r_2 + job_1;
-      let Target_at_1 = u32(position_3);
+      let r_1 = block * 8;
+      let position_1 = r_1 + job_1;
+      let Target_at_1 = u32(position_1);
       let value_2 = Target[Target_at_1];
-      let lt = value_2 < params.V;
-      let ge = value_2 >= 0;
-      let ne = value_2 != params.ignore_index;
-      let and = ne & ge;
-      let and_1 = and & lt;
-      let loss = where_f32(and_1, add_1, 0.0);
-      let Loss_at = u32(position_3);
+      let lt_1 = value_2 < params.V;
+      let ge_1 = value_2 >= 0;
+      let ne_1 = value_2 != params.ignore_index;
+      let and_2 = ne_1 & ge_1;
+      let and_3 = and_2 & lt_1;
+      let loss = where_f32(and_3, add_1, 0.0);
+      let Loss_at = u32(position_1);
       Loss[Loss_at] = loss;
     }
     let is_active_3 = job_1 < extent;
     if (is_active_3) {
-      let r_3 = block * 8;
-      let count_1 = 1 * params.V;
-      let value_3 = f32(count_1);
-      let div_f32_1 = params.alpha / value_3;
-      let gt_1 = gt_f32(params.alpha, 0.0);
-      let where_ = where_f32(gt_1, div_f32_1, 0.0);
-      let sub_3 = 1.0 - params.alpha;
-      let position_4 = r_3 + job_1;
-      let Target_at_2 = u32(position_4);
-      let value_4 = Target[Target_at_2];
-      let mul_3 = params.beta * 2.0;
-      let lse_1 = max_ + rest;
-      let mul_4 = lse_1 * mul_3;
-      let add_2 = mul_4 + 1.0;
-      let neg = -rest;
-      let exp_ = exp_f32(neg);
-      let mul_5 = exp_ * add_2;
-      let lt_1 = value_4 < params.V;
-      let ge_1 = value_4 >= 0;
-      let ne_1 = value_4 != params.ignore_index;
-      let and_2 = ne_1 & ge_1;
-      let and_3 = and_2 & lt_1;
-      if (and_3) {
+      let r_2 = block * 8;
+      let position_2 = r_2 + job_1;
+      let Target_at_2 = u32(position_2);
+      let value_3 = Target[Target_at_2];
+      let lt_2 = value_3 < params.V;
+      let ge_2 = value_3 >= 0;
+      let ne_2 = value_3 != params.ignore_index;
+      let and_4 = ne_2 & ge_2;
+      let and_5 = and_4 & lt_2;
+      if (and_5) {
+        let count_1 = 1 * params.V;
+        let value_4 = f32(count_1);
+        let div_f32_1 = params.alpha / value_4;
+        let gt_1 = gt_f32(params.alpha, 0.0);
+        let where_ = where_f32(gt_1, div_f32_1, 0.0);
+        let sub_3 = 1.0 - params.alpha;
+        let mul_3 = params.beta * 2.0;
+        let lse_1 = max_ + rest;
+        let mul_4 = lse_1 * mul_3;
+        let add_2 = mul_4 + 1.0;
+        let neg = -rest;
+        let exp_ = exp_f32(neg);
+        let mul_5 = exp_ * add_2;
         for (var round_1: i32 = 0; round_1 < params.div_V_1024; round_1 += 1) {
           let start_1 = round_1 * 1024 + lane;
           let c_4 = start_1 + 256;
           let c_5 = start_1 + 512;
           let c_6 = start_1 + 768;
-          let eq = start_1 == value_4;
+          let eq = start_1 == value_3;
           let where_1 = where_f32(eq, sub_3, 0.0);
-          let Logits_at_9 = u32(position_4);
+          let Logits_at_9 = u32(position_2);
           let Logits_at_10 = Logits_at_9 * u32(params.V) + u32(start_1);
           let x_6 = Logits[Logits_at_10];
           let sub_4 = x_6 - max_;
@@ -548,7 +554,7 @@ fn train_loss(
           let sub_5 = mul_6 - where_1;
           let sub_6 = sub_5 - where_;
           let mul_7 = sub_6 * params.inv_norm;
-          let eq_1 = c_4 == value_4;
+          let eq_1 = c_4 == value_3;
           let where_2 = where_f32(eq_1, sub_3, 0.0);
           let Logits_at_11 = Logits_at_9 * u32(params.V) + u32(c_4);
           let x_7 = Logits[Logits_at_11];
@@ -558,7 +564,7 @@ fn train_loss(
           let sub_8 = mul_8 - where_2;
           let sub_9 = sub_8 - where_;
           let mul_9 = sub_9 * params.inv_norm;
-          let eq_2 = c_5 == value_4;
+          let eq_2 = c_5 == value_3;
           let where_3 = where_f32(eq_2, sub_3, 0.0);
           let Logits_at_12 = Logits_at_9 * u32(params.V) + u32(c_5);
           let x_8 = Logits[Logits_at_12];
@@ -568,7 +574,7 @@ fn train_loss(
           let sub_11 = mul_10 - where_3;
           let sub_12 = sub_11 - where_;
           let mul_11 = sub_12 * params.inv_norm;
-          let eq_3 = c_6 == value_4;
+          let eq_3 = c_6 == value_3;
           let where_4 = where_f32(eq_3, sub_3, 0.0);
           let Logits_at_13 = Logits_at_9 * u32(params.V) + u32(c_6);
           let x_9 = Logits[Logits_at_13];
@@ -586,9 +592,9 @@ fn train_loss(
         let done_1 = params.div_V_1024 * 1024;
         let first_2 = done_1 + lane;
         for (var c_7: i32 = first_2; c_7 < params.V; c_7 += 256) {
-          let eq_4 = c_7 == value_4;
+          let eq_4 = c_7 == value_3;
           let where_5 = where_f32(eq_4, sub_3, 0.0);
-          let Logits_at_14 = u32(position_4);
+          let Logits_at_14 = u32(position_2);
           let Logits_at_15 = Logits_at_14 * u32(params.V) + u32(c_7);
           let x_10 = Logits[Logits_at_15];
           let sub_16 = x_10 - max_;
@@ -609,16 +615,16 @@ fn train_loss(
           let mul_17 = 0.0 * params.inv_norm;
           let mul_18 = 0.0 * params.inv_norm;
           let mul_19 = 0.0 * params.inv_norm;
-          let Logits_at_16 = u32(position_4);
+          let Logits_at_16 = u32(position_2);
           let Logits_at_17 = Logits_at_16 * u32(params.V) + u32(start_2);
           Logits[Logits_at_17] = mul_16;
-          let Logits_at_18 = u32(position_4);
+          let Logits_at_18 = u32(position_2);
           let Logits_at_19 = Logits_at_18 * u32(params.V) + u32(c_8);
           Logits[Logits_at_19] = mul_17;
-          let Logits_at_20 = u32(position_4);
+          let Logits_at_20 = u32(position_2);
           let Logits_at_21 = Logits_at_20 * u32(params.V) + u32(c_9);
           Logits[Logits_at_21] = mul_18;
-          let Logits_at_22 = u32(position_4);
+          let Logits_at_22 = u32(position_2);
           let Logits_at_23 = Logits_at_22 * u32(params.V) + u32(c_10);
           Logits[Logits_at_23] = mul_19;
         }
@@ -626,7 +632,7 @@ fn train_loss(
         let first_3 = done_2 + lane;
         for (var c_11: i32 = first_3; c_11 < params.V; c_11 += 256) {
           let mul_20 = 0.0 * params.inv_norm;
-          let Logits_at_24 = u32(position_4);
+          let Logits_at_24 = u32(position_2);
           let Logits_at_25 = Logits_at_24 * u32(params.V) + u32(c_11);
           Logits[Logits_at_25] = mul_20;
         }

@@ -7,31 +7,20 @@ activity (a fill, an update, a pick, a branch) opens a block of its own.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 from tilec.errors import InternalError
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, unsigned
 from tilec.loop.lower.code import ZERO, atom_key
+from tilec.loop.lower.decisions import Decisions, Indices, aligned, lane_key
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.memory import read_element, read_slot
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
 from tilec.types import Bound, DType, Extent, TileType
 
-Indices = tuple[ir.Expr, ...]
-
 
 def zero_of(dtype: DType) -> ir.Const:
     return ir.Const(dtype, {DType.F32: 0.0, DType.BOOL: False}.get(dtype, 0))
-
-
-def aligned(operand: tile.Value, indices: Indices) -> Indices:
-    """The operand's indices under an elementwise result at `indices`."""
-    offset = len(indices) - operand.type.rank
-    return tuple(
-        ZERO if extent.is_one else indices[offset + axis] for axis, extent in enumerate(operand.type.shape)
-    )
 
 
 class Evaluator:
@@ -40,6 +29,7 @@ class Evaluator:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.code = frame.code
+        self.decisions = Decisions()
 
     def scalar(self, value: tile.Value) -> ir.Expr:
         return self.at(value, (ZERO,) * value.type.rank)
@@ -62,7 +52,7 @@ class Evaluator:
                 continue
             result = self._compute(current, own)
             hint = current.name or getattr(current, "op", "value")
-            self.code.remember(self.key(current, own), self.code.let(hint, result, current.span))
+            self.code.remember(lane_key(current, own), self.code.let(hint, result, current.span))
             stack.pop()
         found = self._known(value, indices)
         assert found is not None
@@ -70,16 +60,11 @@ class Evaluator:
 
     # --- what is there already -------------------------------------------------------------------------------
 
-    @staticmethod
-    def key(value: tile.Value, indices: Indices) -> Hashable:
-        """By what a computed lane is remembered."""
-        return (value.number, *map(atom_key, indices))
-
     def _known(self, value: tile.Value, indices: Indices) -> ir.Expr | None:
         register = self.frame.registers.get(value)
         if register is None and isinstance(value, tile.Result):
             register = self.frame.results.get((value.producer, value.index))
-        return register if register is not None else self.code.find(self.key(value, indices))
+        return register if register is not None else self.code.find(lane_key(value, indices))
 
     def children(self, value: tile.Value, indices: Indices) -> list[tuple[tile.Value, Indices]]:
         """Operands that an evaluation needs unconditionally, with their indices."""
@@ -105,8 +90,8 @@ class Evaluator:
     def _certain(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, ...]:
         """Operands at the value's own position that are needed whichever lanes are active."""
         match value:
-            case tile.Pointwise(op="where", operands=(condition, *_)) if condition in self.frame.assumed:
-                return (self._decided(value),)
+            case tile.Pointwise(op="where") if (side := self.decisions.side(value, indices)) is not None:
+                return (side,)
             case tile.Pointwise(op="where") if self._branches(value, indices):
                 return value.operands[:1]
             case tile.Pointwise():
@@ -121,15 +106,11 @@ class Evaluator:
                 return (value.index,)
         return ()
 
-    def _decided(self, where: tile.Pointwise) -> tile.Value:
-        """The side that is taken under what is assumed."""
-        return where.operands[1 if self.frame.assumed[where.operands[0]] else 2]
-
     def possible(self, value: tile.Value, indices: Indices) -> list[tuple[tile.Value, Indices]]:
         """Operands that an evaluation may need, both sides of a `where` among them."""
         match value:
-            case tile.Pointwise(op="where", operands=(condition, *_)) if (
-                value not in self.frame.available and condition not in self.frame.assumed
+            case tile.Pointwise(op="where") if (
+                value not in self.frame.available and self.decisions.side(value, indices) is None
             ):
                 return [(operand, aligned(operand, indices)) for operand in value.operands]
         return self.children(value, indices)
@@ -163,7 +144,7 @@ class Evaluator:
         """Whether a `where` skips the side not taken: its condition is one value a row and a side reads memory."""
         condition, *sides = where.operands
         shape = condition.type.shape
-        is_row_value = not shape or (shape[-1].is_one and where.type.rank > 0 and not where.type.shape[-1].is_one)
+        is_row_value = not shape or shape[-1].is_one
         return is_row_value and any(self._reads_anew(side, aligned(side, indices)) for side in sides)
 
     def _reads_anew(self, value: tile.Value, indices: Indices) -> bool:
@@ -175,7 +156,7 @@ class Evaluator:
             seen.add(current)
             if isinstance(current, (tile.Load, tile.Pick)) or current in self.frame.available:
                 return True
-            stack.extend(self.children(current, own))
+            stack.extend(self.possible(current, own))
             if isinstance(current, (tile.Update, tile.Pad)):
                 return True
         return False
@@ -235,8 +216,8 @@ class Evaluator:
 
     def _where(self, value: tile.Pointwise, indices: Indices) -> ir.Expr:
         condition, chosen, other = value.operands
-        if condition in self.frame.assumed:
-            side = self._decided(value)
+        side = self.decisions.side(value, indices)
+        if side is not None:
             return self.at(side, aligned(side, indices))
         test = self.at(condition, aligned(condition, indices))
         if not self._branches(value, indices):

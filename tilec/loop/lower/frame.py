@@ -86,8 +86,6 @@ class Frame:
         self.lane: ir.Expr = ZERO
         self.slot: ir.Expr = ZERO
         self.workgroup_words = 4096
-        self.assumed: dict[tile.Value, bool] = {}
-        """Conditions of a row that a branch around the code at hand has decided."""
         self.shared: dict[object, ir.SharedArray] = {}
         self.shared_is_read = False
         self.used: dict[str, ir.Buffer] = {}

@@ -9,7 +9,8 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, signed, subtract, unsigned
 from tilec.loop.lower.code import WORKGROUP, ZERO
 from tilec.loop.lower.combine import combined, over_lanes, settle_components
-from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
+from tilec.loop.lower.decisions import aligned
+from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame, store_shared, thread_number
 from tilec.loop.lower.memory import read_slot, write_slot
 from tilec.loop.lower.states import make_states
@@ -223,9 +224,9 @@ class ItemLowering:
         test = self.uniform(self.evaluator.at(item.node.condition, ()))
         self._declare_carried([*item.then, *item.otherwise])
         branches = []
-        for items in (item.then, item.otherwise):
+        for items, is_true in ((item.then, True), (item.otherwise, False)):
             self.frame.shared_is_read = True
-            with self.code.block() as body:
+            with self.code.block() as body, self.evaluator.decisions.assuming([(item.node.condition, (), is_true)]):
                 self.lower(items)
             branches.append(tuple(body))
         self.frame.shared_is_read = True

@@ -7,8 +7,9 @@ from typing import TypeAlias
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, multiply
 from tilec.loop.lower.code import ZERO
+from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.elements import Element
-from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
+from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.memory import write_element, write_slot

@@ -6,10 +6,12 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, subtract, unsigned
 from tilec.loop.lower.code import ZERO
 from tilec.loop.lower.combine import combine
+from tilec.loop.lower.decisions import aligned, lane_key
 from tilec.loop.lower.elements import Elements
-from tilec.loop.lower.evaluate import Evaluator, aligned, zero_of
+from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
+from tilec.loop.lower.needed import NeededRows
 from tilec.loop.lower.sinks import SinkLowering
 from tilec.loop.lower.states import PickState, State, make_states
 from tilec.plan.ir import Mapping, Phase, Round, Sink
@@ -30,6 +32,7 @@ class RoundLowering:
         self.mapping: Mapping = phase.mapping
         self.evaluator = evaluator
         self.masks = Masks(frame, evaluator)
+        self.rows = NeededRows(frame, evaluator)
         self.elements = Elements(frame, evaluator, self.mapping)
         self.sinks = SinkLowering(frame, evaluator, self.mapping, self.masks)
         self.part: tuple[ir.Expr, ir.Expr] | None = None
@@ -78,15 +81,49 @@ class RoundLowering:
         alive = both([frame.valid, self.masks.holds(common, frame.index)])
         with code.when(alive):
             for sink, picked in own:
-                self._own_pick(sink, picked, masks[sink] - common)
+                with self.rows.where_needed(self.rows.needs_of(sink, common)):
+                    self._own_pick(sink, picked, masks[sink] - common)
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
-                self._hoist(rest, masks, common)
-                self._by_row(item, rest, states, {sink: masks[sink] - common for sink in rest})
+                self._by_needs(item, rest, states, masks, common)
         return ordered
 
+    def _by_needs(
+        self,
+        item: Round,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        masks: dict[Sink, set[Condition]],
+        common: set[Condition],
+    ) -> None:
+        """The elements, without the reductions whose results the row does not need."""
+        needs = {sink: self.rows.needs_of(sink, common) for sink in sinks if sink.needs}
+        first = next(iter(needs.values()), [])
+        shared = [need for need in first if all(need in each for each in needs.values())]
+        inner = {sink: masks[sink] - common for sink in sinks}
+        if not shared:
+            self._by_row(item, sinks, states, inner, masks, common)
+            return
+        others = [sink for sink in sinks if sink not in needs]
+        test = self.rows.all_hold(shared)
+        assert test is not None
+        branches: list[tuple[ir.Statement, ...]] = []
+        opposite = [(value, indices, not is_true) for value, indices, is_true in shared] if len(shared) == 1 else []
+        for assumed, several in ((shared, sinks), (opposite, others)):
+            with self.code.block() as body, self.evaluator.decisions.assuming(assumed):
+                if several:
+                    self._by_row(item, several, states, inner, masks, common)
+            branches.append(tuple(body))
+        self.code.emit(ir.If(test, branches[0], branches[1]))
+
     def _by_row(
-        self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], masks: dict[Sink, set[Condition]]
+        self,
+        item: Round,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        inner: dict[Sink, set[Condition]],
+        masks: dict[Sink, set[Condition]],
+        common: set[Condition],
     ) -> None:
         """The elements, in two loops where a condition of the row decides what is read."""
         found = None
@@ -94,21 +131,20 @@ class RoundLowering:
         swept = frozenset(local.number for local in marker.values())
         index = {**self.frame.index, **marker}
         for sink in sinks:
-            if all(role.startswith("s") for _, role in masks[sink]):
+            if all(role.startswith("s") for _, role in inner[sink]):
                 own = aligned(sink.operand, tuple(index[role] for role in sink.roles))
                 found = found or self.evaluator.row_condition(sink.operand, own, swept)
         if found is None:
-            self._elements(item, sinks, states, masks)
+            self._hoist(sinks, masks, common)
+            self._elements(item, sinks, states, inner)
             return
-        condition, indices = found
-        test = self.evaluator.at(condition, indices)
+        test = self.evaluator.at(*found)
         branches: list[tuple[ir.Statement, ...]] = []
         for is_true in (True, False):
-            self.frame.assumed[condition] = is_true
-            with self.code.block() as body:
-                self._elements(item, sinks, states, masks)
+            with self.code.block() as body, self.evaluator.decisions.assuming([(*found, is_true)]):
+                self._hoist(sinks, masks, common)
+                self._elements(item, sinks, states, inner)
             branches.append(tuple(body))
-        del self.frame.assumed[condition]
         self.code.emit(ir.If(test, branches[0], branches[1]))
 
     def _hoist(self, sinks: list[Sink], masks: dict[Sink, set[Condition]], common: set[Condition]) -> None:
@@ -158,7 +194,9 @@ class RoundLowering:
             registers = [self.code.declare(load.name or load.tensor, zero) for _ in elements]
             bounds = {(b, "." if b.stretched else roles[axis]) for axis, bs in enumerate(load.type.active) for b in bs}
             common = {bound for bound in bounds if not bound[1].startswith("s")}
-            with self.code.when(both([self.frame.valid, self.masks.holds(common, self.frame.index)])):
+            alive = both([self.frame.valid, self.masks.holds(common, self.frame.index)])
+            needs = self.rows.at_roles(self.frame.plan.needed.get(load, ()), roles, common)
+            with self.code.when(alive), self.rows.where_needed(needs):
                 swept = bounds - common
                 size = self.mapping.granule if self.mapping.is_whole and not swept else 1
                 places = list(zip(elements, own, registers, strict=True))
@@ -169,7 +207,7 @@ class RoundLowering:
                         for _, indices, register in places[first : first + size]:
                             self.code.assign(register, self.evaluator.at(load, indices))
             for indices, register in zip(own, registers, strict=True):
-                self.code.remember(self.evaluator.key(load, indices), register)
+                self.code.remember(lane_key(load, indices), register)
 
     def _loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
         """The loads that vary along the sweep, with the roles of their axes."""
@@ -180,7 +218,7 @@ class RoundLowering:
         seen: set[object] = set()
         while stack:
             value, own = stack.pop()
-            key = self.evaluator.key(value, own)
+            key = lane_key(value, own)
             if key in seen:
                 continue
             seen.add(key)
