@@ -13,7 +13,8 @@ COMMANDS = {
     "check": "report errors and warnings, write nothing",
     "run": "run a kernel on a device or on the interpreter",
     "devices": "list the devices of this machine and what is wrong with them",
-    "explain": "explain a diagnostic's code in full",
+    "explain": "explain a diagnostic's code in full, or how a file's kernels run and what they cost",
+    "bench": "time a kernel on a device, beside a copy and other plans",
 }
 
 OK, DIAGNOSED, USAGE, INTERNAL = 0, 1, 2, 70

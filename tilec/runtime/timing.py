@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilec.runtime.adapters import load_wgpu
-from tilec.runtime.compute import Buffer, Device, Launch
+from tilec.runtime.compute import Device
+from tilec.runtime.memory import Buffer, Launch
 
 WARM_SECONDS = 0.25
 _SETTLED = 0.03
