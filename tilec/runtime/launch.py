@@ -14,6 +14,7 @@ from tilec.runtime.compute import Device
 from tilec.runtime.memory import Buffer
 from tilec.runtime.prepared import Prepared
 from tilec.runtime.scalars import Number
+from tilec.runtime.trust import trusted_builtins
 from tilec.tile.ir import Kernel, TensorParameter
 from tilec.types import DType
 
@@ -21,7 +22,7 @@ __all__ = ["Prepared", "check_aliases", "common_device", "interpret", "launch", 
 
 
 def options_for(device: Device) -> Options:
-    """The limits that a plan may use on the device."""
+    """The limits that a plan may use on the device, and the built-ins that a probe found right there."""
     limits = device.limits
     return Options(
         limits=Limits(
@@ -31,7 +32,8 @@ def options_for(device: Device) -> Options:
             workgroups_per_axis=limits["max-compute-workgroups-per-dimension"],
             binding_bytes=limits["max-storage-buffer-binding-size"],
             is_cpu=device.info.kind == "cpu",
-        )
+        ),
+        trusted=trusted_builtins(device),
     )
 
 

@@ -51,13 +51,13 @@ def emit(program: Program, features: Sequence[str] = ()) -> str:
     return emit_module(program, features).text
 
 
-def emit_module(program: Program, features: Sequence[str] = ()) -> Emitted:
+def emit_module(program: Program, features: Sequence[str] = (), trusted: tuple[str, ...] = ()) -> Emitted:
     """The module of a program.
 
-    `features` are WebGPU feature names that the text may use. The text keeps to standard WGSL: what only one shader
-    compiler accepts does not occur.
+    `features` are WebGPU feature names that the text may use, `trusted` names of `TRUSTED`. The text keeps to standard
+    WGSL: what only one shader compiler accepts does not occur.
     """
-    return _ModuleEmitter(program).emit(features)
+    return _ModuleEmitter(program, trusted).emit(features)
 
 
 @dataclass(slots=True)
@@ -83,8 +83,9 @@ _ViewKey = tuple[str, DType, int, bool]
 
 
 class _ModuleEmitter:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, trusted: tuple[str, ...]) -> None:
         self._program = program
+        self._trusted = trusted
         self._names = Names()
         self._helpers: set[str] = set()
         for name in (*HELPERS, "params", "Params"):
@@ -138,7 +139,7 @@ class _ModuleEmitter:
                 name = self._shared[id(array)]
                 writer.line(f"var<workgroup> {name}: array<{type_name(array.dtype)}, {array.length}>;")
         writer.line("")
-        for text in helper_closure(self._helpers):
+        for text in helper_closure(self._helpers, self._trusted):
             for line in text.strip("\n").split("\n"):
                 writer.line(line)
             writer.line("")

@@ -44,19 +44,19 @@ fn in_place_relu(
         let X_at = u32(position);
         let X_at_1 = X_at * u32(params.C) + u32(start);
         let value = X[X_at_1];
-        let max_ = max_f32(value, 0.0);
         let X_at_2 = X_at * u32(params.C) + u32(c);
         let value_1 = X[X_at_2];
-        let max_1 = max_f32(value_1, 0.0);
         let X_at_3 = X_at * u32(params.C) + u32(c_1);
         let value_2 = X[X_at_3];
-        let max_2 = max_f32(value_2, 0.0);
         let X_at_4 = X_at * u32(params.C) + u32(c_2);
         let value_3 = X[X_at_4];
-        let max_3 = max_f32(value_3, 0.0);
+        let max_ = max_f32(value, 0.0);
         X[X_at_1] = max_;
+        let max_1 = max_f32(value_1, 0.0);
         X[X_at_2] = max_1;
+        let max_2 = max_f32(value_2, 0.0);
         X[X_at_3] = max_2;
+        let max_3 = max_f32(value_3, 0.0);
         X[X_at_4] = max_3;
       }
       let done = params.div_C_1024 * 1024;

@@ -77,8 +77,10 @@ fn row_length(
           let add = squares + square;
           squares_1 = add;
         }
-        let word_5 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_4));
-        let squares_2 = bitcast<f32>(scratch[word_5]);
+        let word_5 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(start_1));
+        scratch[word_5] = bitcast<u32>(squares_1);
+        let word_6 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_4));
+        let squares_2 = bitcast<f32>(scratch[word_6]);
         var squares_3: f32 = squares_2;
         let is_active_2 = slot_1 < extent;
         let is_active_3 = c_4 < extent_1;
@@ -93,8 +95,10 @@ fn row_length(
           let add_1 = squares_2 + square_1;
           squares_3 = add_1;
         }
-        let word_6 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_5));
-        let squares_4 = bitcast<f32>(scratch[word_6]);
+        let word_7 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_4));
+        scratch[word_7] = bitcast<u32>(squares_3);
+        let word_8 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_5));
+        let squares_4 = bitcast<f32>(scratch[word_8]);
         var squares_5: f32 = squares_4;
         let is_active_4 = slot_1 < extent;
         let is_active_5 = c_5 < extent_1;
@@ -109,8 +113,10 @@ fn row_length(
           let add_2 = squares_4 + square_2;
           squares_5 = add_2;
         }
-        let word_7 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_6));
-        let squares_6 = bitcast<f32>(scratch[word_7]);
+        let word_9 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_5));
+        scratch[word_9] = bitcast<u32>(squares_5);
+        let word_10 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_6));
+        let squares_6 = bitcast<f32>(scratch[word_10]);
         var squares_7: f32 = squares_6;
         let is_active_6 = slot_1 < extent;
         let is_active_7 = c_6 < extent_1;
@@ -125,12 +131,6 @@ fn row_length(
           let add_3 = squares_6 + square_3;
           squares_7 = add_3;
         }
-        let word_8 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(start_1));
-        scratch[word_8] = bitcast<u32>(squares_1);
-        let word_9 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_4));
-        scratch[word_9] = bitcast<u32>(squares_3);
-        let word_10 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_5));
-        scratch[word_10] = bitcast<u32>(squares_5);
         let word_11 = u32(block) * 4096u + (u32(slot_1) * 512u + u32(c_6));
         scratch[word_11] = bitcast<u32>(squares_7);
       }

@@ -100,22 +100,22 @@ fn scale_rows_1(
         let c_2 = start + 768;
         let word = u32(position) * u32(params.C) + u32(start);
         let value_1 = bitcast<f32>(scratch[word]);
-        let mul = value_1 * value;
         let word_1 = u32(position) * u32(params.C) + u32(c);
         let value_2 = bitcast<f32>(scratch[word_1]);
-        let mul_1 = value_2 * value;
         let word_2 = u32(position) * u32(params.C) + u32(c_1);
         let value_3 = bitcast<f32>(scratch[word_2]);
-        let mul_2 = value_3 * value;
         let word_3 = u32(position) * u32(params.C) + u32(c_2);
         let value_4 = bitcast<f32>(scratch[word_3]);
-        let mul_3 = value_4 * value;
+        let mul = value_1 * value;
         let word_4 = u32(position) * u32(params.C) + u32(start);
         scratch[word_4] = bitcast<u32>(round_f16(mul));
+        let mul_1 = value_2 * value;
         let word_5 = u32(position) * u32(params.C) + u32(c);
         scratch[word_5] = bitcast<u32>(round_f16(mul_1));
+        let mul_2 = value_3 * value;
         let word_6 = u32(position) * u32(params.C) + u32(c_1);
         scratch[word_6] = bitcast<u32>(round_f16(mul_2));
+        let mul_3 = value_4 * value;
         let word_7 = u32(position) * u32(params.C) + u32(c_2);
         scratch[word_7] = bitcast<u32>(round_f16(mul_3));
       }

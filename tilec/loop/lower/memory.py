@@ -76,12 +76,16 @@ def _from_vector(
 def vector_number(frame: Frame, dtype: DType, first: ir.Expr, after: int) -> ir.Expr:
     """The number of the vector `after` vectors behind the one that starts with element `first`."""
     shift = (4 * dtype.elements_per_word).bit_length() - 1
-    number = frame.code.let("vector_at", ir.Bits("shr", (first, const(shift, _U32)), _U32))
-    return add(number, const(after, _U32)) if after else number
+    key = ("vector number", _key(first), shift, after)
+    found = frame.code.find(key)
+    if found is None:
+        number = frame.code.let("vector_at", ir.Bits("shr", (first, const(shift, _U32)), _U32))
+        found = frame.code.let("vector_at", add(number, const(after, _U32))) if after else number
+        frame.code.remember(key, found)
+    return found
 
 
 def _vector(frame: Frame, parameter: tile.TensorParameter, number: ir.Expr, version: int) -> ir.Expr:
-    number = frame.code.let("vector_at", number)
     key = ("vector", version, _key(number))
     found = frame.code.find(key)
     if found is None:

@@ -52,7 +52,10 @@ class SinkLowering:
                 for chunk in chunks
             ]
             if all(condition is None for condition in conditions):
-                pending += self._unmasked(group, states, elements)
+                if len(groups) == 1 and not any(sink.kind == "reduce" for sink in group):
+                    self._in_turn(group, elements)
+                else:
+                    pending += self._unmasked(group, states, elements)
             elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):
                 self._masked_alone(group, states, chunks, conditions)
             else:
@@ -72,6 +75,33 @@ class SinkLowering:
             else:
                 pending.append((sink, [(e, None, v) for e, v in zip(elements, values, strict=True)]))
         return pending
+
+    def _in_turn(self, group: list[Sink], elements: list[Element]) -> None:
+        """A granule is stored before the next is computed, so that few values live at once; but all loads come first,
+        to be in flight together."""
+        size = max(1, self.mapping.granule)
+        if len(elements) > size:
+            for sink in group:
+                for element in elements:
+                    self._load(sink, element)
+        for first in range(0, len(elements), size):
+            for sink, stores in self._unmasked(group, {}, elements[first : first + size]):
+                self._store(sink, stores)
+
+    def _load(self, sink: Sink, element: Element) -> None:
+        """Reads what the sink needs at the element, whatever conditions hold."""
+        index = {**self.frame.index, **element.index}
+        stack = [(sink.operand, aligned(sink.operand, tuple(index[role] for role in sink.roles)))]
+        seen: set[object] = set()
+        while stack:
+            value, own = stack.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if isinstance(value, tile.Load):
+                self.evaluator.at(value, own)
+            else:
+                stack.extend(self.evaluator.children(value, own))
 
     def _masked_alone(
         self,

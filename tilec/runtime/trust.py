@@ -1,0 +1,75 @@
+"""Finds which built-ins of a device are right on all values, and not only where the standard says so.
+
+A shader compares each with the helper function that stands for it elsewhere, over every upper half of a float (all
+signs, exponents and the first bits behind them) with those lower halves at which rounding is decided.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from tilec.errors import DeviceError
+from tilec.runtime.compute import Device, Launch
+from tilec.wgsl.helpers import helper_closure
+from tilec.wgsl.trusted import TRUSTED
+
+_THREADS = 64
+_UPPER_HALVES = 1 << 16
+_BODY = """
+@group(0) @binding(0) var<storage, read> lower_halves: array<u32>;
+@group(0) @binding(1) var<storage, read_write> wrong: array<atomic<u32>>;
+
+fn is_same(left: u32, right: u32) -> bool {
+  let both_nan = ((left & 0x7fffffffu) > 0x7f800000u) & ((right & 0x7fffffffu) > 0x7f800000u);
+  return (left == right) | both_nan;
+}
+
+fn is_same_f16(left: u32, right: u32) -> bool {
+  return (left == right) | (((left & 0x7fffu) > 0x7c00u) & ((right & 0x7fffu) > 0x7c00u));
+}
+
+@compute @workgroup_size(64)
+fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
+  var exp_is_right = true;
+  var f16_is_right = is_same(bitcast<u32>(f16_to_f32(id.x)), bitcast<u32>(unpack2x16float(id.x).x));
+  f16_is_right &= is_same(bitcast<u32>(f16_to_f32(id.x)), bitcast<u32>(unpack2x16float(id.x << 16u).y));
+  for (var i = 0u; i < arrayLength(&lower_halves); i += 1u) {
+    let x = bitcast<f32>((id.x << 16u) | lower_halves[i]);
+    exp_is_right &= is_same(bitcast<u32>(exp_f32(x)), bitcast<u32>(exp(x)));
+    f16_is_right &= is_same_f16(f32_to_f16(x), pack2x16float(vec2<f32>(x, 0.0)));
+    f16_is_right &= is_same_f16(f32_to_f16(x), pack2x16float(vec2<f32>(0.0, x)) >> 16u);
+  }
+  if (!exp_is_right) {
+    atomicAdd(&wrong[0], 1u);
+  }
+  if (!f16_is_right) {
+    atomicAdd(&wrong[1], 1u);
+  }
+}
+"""
+_NAMES = ("exp", "f16")
+_found: weakref.WeakKeyDictionary[Device, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+def trusted_builtins(device: Device) -> tuple[str, ...]:
+    """The names of `TRUSTED` that hold on the device; found at the first call and kept for its life."""
+    with device.lock:
+        if device not in _found:
+            _found[device] = _probe(device)
+        return _found[device]
+
+
+def _probe(device: Device) -> tuple[str, ...]:
+    assert set(_NAMES) == set(TRUSTED)
+    # Each of the three bits that an f16 keeps of the lower half, with the 13 behind it at, below and above a tie.
+    lower = [top << 13 | rest for top in range(8) for rest in (0, 1, 0xFFF, 0x1000, 0x1001, 0x1FFF)]
+    text = "\n".join([*helper_closure(["exp_f32", "f32_to_f16", "f16_to_f32"]), _BODY])
+    try:
+        halves, wrong = device.create_buffer(4 * len(lower)), device.create_buffer(8)
+        device.write(halves, b"".join(one.to_bytes(4, "little") for one in lower))
+        pipeline = device.compute_pipeline(text, "probe", ("read", "read_write"))
+        device.run([Launch(pipeline, (halves, wrong), (_UPPER_HALVES // _THREADS, 1, 1))])
+        counts = device.read(wrong).cast("I")
+    except DeviceError:
+        return ()  # a device that cannot run the probe is not trusted
+    return tuple(name for name, count in zip(_NAMES, counts, strict=True) if not count)
