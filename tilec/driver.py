@@ -206,7 +206,7 @@ class Compiled:
         from tilec.wgsl.emit import emit_module
 
         with stage(f"writing WGSL for kernel {self.kernel.name}"):
-            return emit_module(self.program, self.options.features, self.options.trusted)
+            return emit_module(self.program, self.options.trusted)
 
     @property
     def wgsl(self) -> str:

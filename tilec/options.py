@@ -7,13 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The device limits that a plan may depend on (defaults: what every WebGPU implementation has)."""
+    """The device limits that a plan may depend on (defaults: what every WebGPU implementation has).
+
+    `subgroup`: in every aligned run of so many threads of a workgroup, a power of two, each may read values of the
+    others by shuffles; 1 where that is not known.
+    """
 
     invocations: int = 256
     workgroup_bytes: int = 16384
     storage_buffers: int = 8
     workgroups_per_axis: int = 65535
     binding_bytes: int = 128 << 20
+    subgroup: int = 1
     is_cpu: bool = False
 
 

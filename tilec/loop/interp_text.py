@@ -24,6 +24,8 @@ def expression_text(expression: ir.Expr) -> str:
             return f"{expression.array.name}[{expression_text(expression.index)}]"
         case ir.UniformLoad():
             return f"uniform_load({expression.array.name})"
+        case ir.Shuffle():
+            return f"shuffle({expression_text(expression.value)}, {expression.mask})"
         case _:
             return _compound_text(expression)
 

@@ -92,6 +92,12 @@ class Threads:
 
     def barrier(self, mask: np.ndarray, statement: int, *, storage: bool) -> None:
         """The threads of the mask arrive at a barrier. Raises BarrierError if a workgroup is not complete."""
+        self._arrive(mask, statement)
+        self._shared_epochs[mask] += 1
+        if storage:
+            self._storage_epochs[mask] += 1
+
+    def _arrive(self, mask: np.ndarray, statement: int) -> None:
         arrived = mask.reshape(-1, self.workgroup_size).sum(axis=1)
         partial = (arrived > 0) & (arrived < self.workgroup_size)
         if partial.any():
@@ -100,9 +106,6 @@ class Threads:
                 f"only {int(arrived[group])} of {self.workgroup_size} threads of workgroup {self._first + group} "
                 f"reach `{self._describe(statement)}`"
             )
-        self._shared_epochs[mask] += 1
-        if storage:
-            self._storage_epochs[mask] += 1
 
     # --- memory ----------------------------------------------------------------------------------------------
 
@@ -138,6 +141,13 @@ class Threads:
         value = self.load_shared(array, np.zeros((), np.int32), mask, statement)
         self.barrier(mask, statement, storage=False)
         return value
+
+    def shuffle(self, value: np.ndarray, distance: int, mask: np.ndarray, statement: int) -> np.ndarray:
+        """The value of the thread whose number differs in the bit `distance`; all of the workgroup must be here."""
+        if self.workgroup_size % (2 * distance):
+            raise InterpreterError(f"`{self._describe(statement)}` leaves its workgroup of {self.workgroup_size}")
+        self._arrive(mask, statement)
+        return np.broadcast_to(value, (self.count,))[np.arange(self.count) ^ distance]
 
     def _buffer(self, buffer: ir.Buffer) -> Memory:
         if buffer.name not in self._buffers:
@@ -176,6 +186,9 @@ class Threads:
                 return self.load_shared(expression.array, index, mask, statement)
             case ir.UniformLoad():
                 return self.load_uniformly(expression.array, mask, statement)
+            case ir.Shuffle():
+                value = self.evaluate(expression.value, mask, statement)
+                return self.shuffle(value, expression.mask, mask, statement)
             case _:
                 return self._combine(expression, mask, statement)
 

@@ -170,6 +170,19 @@ class UniformLoad:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shuffle:
+    """`value` as the thread whose number in the workgroup differs by `mask` (a power of two) in one bit holds it; only
+    as the whole value of a Let that all threads of the workgroup reach."""
+
+    value: Expr
+    mask: int
+
+    @property
+    def dtype(self) -> DType:
+        return self.value.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Component:
     """Component 0 to 3 of a vec4 expression."""
 
@@ -193,7 +206,7 @@ class Vector:
 
 
 Expr: TypeAlias = (
-    "Const | Local | Uniform | Builtin | Op | Bits | Select | Load | SharedLoad | UniformLoad | Component | Vector"
+    "Const | Local | Uniform | Builtin | Op | Bits | Select | Load | SharedLoad | UniformLoad | Shuffle | Component | Vector"
 )
 
 
@@ -312,10 +325,12 @@ class Dispatch:
 class Program:
     """A compiled kernel: dispatches in order, one uniform block for all of them, one scratch buffer of `scratch_words`
     32-bit words (an extent; 0: none). Memory that a dispatch writes is visible to the next. `guards` are the texts of
-    `Facts.guards` under which it is right."""
+    `Facts.guards` under which it is right; `subgroup` says how many neighbouring threads, from a multiple of it on, it
+    takes to be of one subgroup."""
 
     kernel: str
     dispatches: tuple[Dispatch, ...]
     uniforms: tuple[UniformField, ...]
     scratch_words: Extent
     guards: tuple[str, ...]
+    subgroup: int = 1

@@ -15,6 +15,7 @@ from tilec.loop.verify_types import TypeFault, check_expression, require, same_d
 from tilec.loop.verify_uniformity import Uniformity
 from tilec.types import DType
 
+_POWERS_OF_TWO = frozenset(1 << exponent for exponent in range(7))
 _INTEGERS = (DType.I32, DType.U32)
 
 
@@ -113,6 +114,11 @@ class _Verifier:
             require(value.array in self._dispatch.shared, f"the dispatch has no array {value.array.name}")
             require(value.array.length == 1, f"{value.array.name} has {value.array.length} elements, not one")
             same_dtype(value.dtype, local.dtype, "the value")
+        elif isinstance(value, ir.Shuffle):
+            require(is_uniform, "a shuffle that some threads of a workgroup may not reach")
+            is_near = value.mask in _POWERS_OF_TWO and value.mask < min(self._program.subgroup, self._dispatch.threads)
+            require(is_near, f"a shuffle over {value.mask} threads where subgroups have {self._program.subgroup}")
+            self._value(value.value, local)
         else:
             self._value(value, local)
         self._define(local, is_mutable=False)

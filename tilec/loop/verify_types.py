@@ -46,6 +46,8 @@ def check_expression(expression: ir.Expr, leaf: Callable[[ir.Expr], None]) -> in
             return expression.width if isinstance(expression, ir.Load) else 1
         case ir.UniformLoad(array):
             raise TypeFault(f"the uniform load of {array.name} is not the whole value of a let")
+        case ir.Shuffle():
+            raise TypeFault("a shuffle is not the whole value of a let")
         case _:
             return _compound(expression, leaf)
     return 1

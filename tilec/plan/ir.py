@@ -163,7 +163,7 @@ class Mapping:
     `granule` elements of the last swept axis go to one lane together. `unroll` granules are in flight in the main loop.
     `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
     in its registers from round to round; 0 if streamed. `width` is how many elements such a sweep is known to have.
-    `jobs_fastest`: neighbouring threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring
+    `cluster` lanes combine their states by shuffles; 1: through workgroup memory alone. `jobs_fastest`: neighbouring threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring
     lanes of one job.
     """
 
@@ -175,6 +175,7 @@ class Mapping:
     resident: int = 0
     width: int = 0
     jobs_fastest: bool = False
+    cluster: int = 1
 
     @property
     def threads(self) -> int:
@@ -241,8 +242,8 @@ class Dispatch:
 class Plan:
     """`shadows` maps a packed tensor that is stored where words are shared to the slot that stands for it meanwhile.
 
-    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument; `needed` the
-    conditions without which a load is not needed; `workgroup_words` is how much workgroup memory there is."""
+    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument;
+    `workgroup_words` is how much workgroup memory there is, `subgroup` how many neighbouring threads may shuffle."""
 
     dispatches: list[Dispatch]
     slots: list[Slot]
@@ -251,3 +252,4 @@ class Plan:
     guards: list[str]
     needed: dict[tile.Value, tuple[Need, ...]]
     workgroup_words: int = 4096
+    subgroup: int = 1

@@ -38,7 +38,7 @@ def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Fact
     asked = options.threads or kernel.threads
     most = _power_of_two_at_most(min(asked or options.limits.invocations, options.limits.invocations))
     for dispatch in dispatches:
-        choose(kernel, dispatch, most if asked else min(256, most), facts)
+        choose(kernel, dispatch, most if asked else min(256, most), facts, options.limits.subgroup)
         if dispatch.kind == "jobs":
             has_control = not all(isinstance(item, Round) for item in dispatch.phase.items)
             dispatch.merges_blocks = not has_control
@@ -47,7 +47,7 @@ def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Fact
 # --- GPUs ----------------------------------------------------------------------------------------------------
 
 
-def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts) -> None:
+def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts, subgroup: int) -> None:
     dispatch.threads = threads
     for phase in all_phases(dispatch.items):
         rounds = _wide_rounds(phase)
@@ -58,7 +58,7 @@ def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: F
         if jobs_fastest:
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
             lanes = max(1, min(lanes, threads // neighbours))
-        phase.mapping = _mapping(phase, lanes, threads, _unroll(phase), facts)
+        phase.mapping = _mapping(phase, lanes, threads, _unroll(phase), facts, subgroup)
 
 
 def _unroll(phase: Phase) -> int:
@@ -86,7 +86,7 @@ def _jobs_at_most(count: Extent, limit: int, facts: Facts) -> int:
 # --- software devices ----------------------------------------------------------------------------------------
 
 
-def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts) -> None:
+def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts, subgroup: int) -> None:
     phases = all_phases(dispatch.items)
     lanes = {phase: min(threads, _cpu_lanes(phase, _count(kernel, dispatch, phase), facts)) for phase in phases}
     is_single = all(count == 1 for count in lanes.values())
@@ -96,7 +96,8 @@ def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: F
         stride = lanes[phase] * phase.granule
         widths = [element_count(item.swept) for item in _wide_rounds(phase)]
         is_short = any(facts.at_most(width, stride * granules - 1) for width in widths)
-        phase.mapping = _mapping(phase, lanes[phase], dispatch.threads, _UNROLL if is_short else granules, facts)
+        unroll = _UNROLL if is_short else granules
+        phase.mapping = _mapping(phase, lanes[phase], dispatch.threads, unroll, facts, subgroup)
 
 
 def _cpu_lanes(phase: Phase, count: Extent, facts: Facts) -> int:
@@ -119,7 +120,7 @@ def _is_over(width: Extent, facts: Facts) -> bool:
 # --- both ----------------------------------------------------------------------------------------------------
 
 
-def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts) -> Mapping:
+def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, subgroup: int) -> Mapping:
     rounds = _wide_rounds(phase)
     granule = phase.granule
     resident = known = 0
@@ -131,7 +132,9 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts) 
             known = facts.value(width) or 0
             resident = -(-known // (lanes * granule)) or _RESIDENT_GRANULES
     jobs = threads // lanes
-    return Mapping(lanes, jobs, granule, phase.is_whole, unroll, resident, known, _keeps_last_axis(rounds))
+    jobs_fastest = _keeps_last_axis(rounds)
+    cluster = max(1, min(lanes, subgroup // (jobs if jobs_fastest else 1)))
+    return Mapping(lanes, jobs, granule, phase.is_whole, unroll, resident, known, jobs_fastest, cluster)
 
 
 def _wide_rounds(phase: Phase) -> list[Round]:

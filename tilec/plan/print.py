@@ -126,6 +126,8 @@ class _Printer:
         mapping = phase.mapping
         jobs = " x ".join(map(str, phase.kept)) if phase.kept else "1"
         how = f"{_count(mapping.lanes, 'lane')} a job, {_count(mapping.jobs, 'job')} at once"
+        if mapping.cluster > 1:
+            how += f", {mapping.cluster} lanes combine by shuffles"
         if mapping.granule > 1:
             how += f", {mapping.granule} elements together"
         if mapping.resident:

@@ -14,7 +14,7 @@ from tilec.runtime.compute import Device
 from tilec.runtime.memory import Buffer
 from tilec.runtime.prepared import Prepared
 from tilec.runtime.scalars import Number
-from tilec.runtime.trust import trusted_builtins
+from tilec.runtime.trust import shuffled_threads, trusted_builtins
 from tilec.tile.ir import Kernel, TensorParameter
 from tilec.types import DType
 
@@ -32,6 +32,7 @@ def options_for(device: Device) -> Options:
             workgroups_per_axis=limits["max-compute-workgroups-per-dimension"],
             binding_bytes=limits["max-storage-buffer-binding-size"],
             is_cpu=device.info.kind == "cpu",
+            subgroup=shuffled_threads(device),
         ),
         trusted=trusted_builtins(device),
     )

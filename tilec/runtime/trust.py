@@ -48,7 +48,25 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 """
 _NAMES = ("exp", "f16")
+_ORDER = """
+enable subgroups;
+
+@group(0) @binding(0) var<storage, read_write> wrong: array<atomic<u32>>;
+
+@compute @workgroup_size(THREADS)
+fn probe(
+  @builtin(local_invocation_index) thread: u32,
+  @builtin(subgroup_invocation_id) lane: u32,
+  @builtin(subgroup_size) size: u32,
+) {
+  let partner = subgroupShuffleXor(thread, LEASTu / 2u);
+  if ((lane % LEASTu != thread % LEASTu) | (size < LEASTu) | (partner != (thread ^ (LEASTu / 2u)))) {
+    atomicAdd(&wrong[0], 1u);
+  }
+}
+"""
 _found: weakref.WeakKeyDictionary[Device, tuple[str, ...]] = weakref.WeakKeyDictionary()
+_clusters: weakref.WeakKeyDictionary[Device, int] = weakref.WeakKeyDictionary()
 
 
 def trusted_builtins(device: Device) -> tuple[str, ...]:
@@ -73,3 +91,29 @@ def _probe(device: Device) -> tuple[str, ...]:
     except DeviceError:
         return ()  # a device that cannot run the probe is not trusted
     return tuple(name for name, count in zip(_NAMES, counts, strict=True) if not count)
+
+
+def shuffled_threads(device: Device) -> int:
+    """How many neighbouring threads of a workgroup are surely of one subgroup: `Limits.subgroup` for the device.
+
+    The standard does not say which threads form a subgroup; a probe with the largest workgroup looks.
+    """
+    with device.lock:
+        if device not in _clusters:
+            _clusters[device] = _probe_order(device)
+        return _clusters[device]
+
+
+def _probe_order(device: Device) -> int:
+    least = device.info.subgroup_sizes[0]
+    if "subgroups" not in device.features or least < 2:
+        return 1
+    threads = device.limits["max-compute-invocations-per-workgroup"]
+    text = _ORDER.replace("THREADS", str(threads)).replace("LEAST", str(least))
+    try:
+        wrong = device.create_buffer(4)
+        pipeline = device.compute_pipeline(text, "probe", ("read_write",))
+        device.run([Launch(pipeline, (wrong,), (4, 1, 1))])
+        return 1 if device.read(wrong).cast("I")[0] else least
+    except DeviceError:
+        return 1

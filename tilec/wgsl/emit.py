@@ -23,6 +23,7 @@ from tilec.loop.ir import (
     Program,
     SharedArray,
     SharedStore,
+    Shuffle,
     Statement,
     StoreElement,
     Uniform,
@@ -46,18 +47,17 @@ class Emitted:
     spans: dict[int, Span]
 
 
-def emit(program: Program, features: Sequence[str] = ()) -> str:
+def emit(program: Program) -> str:
     """The WGSL text of a program: one entry point a dispatch. See `emit_module`."""
-    return emit_module(program, features).text
+    return emit_module(program).text
 
 
-def emit_module(program: Program, features: Sequence[str] = (), trusted: tuple[str, ...] = ()) -> Emitted:
-    """The module of a program.
+def emit_module(program: Program, trusted: tuple[str, ...] = ()) -> Emitted:
+    """The module of a program; `trusted` are names of `TRUSTED`.
 
-    `features` are WebGPU feature names that the text may use, `trusted` names of `TRUSTED`. The text keeps to standard
-    WGSL: what only one shader compiler accepts does not occur.
+    The text keeps to standard WGSL: what only one shader compiler accepts does not occur.
     """
-    return _ModuleEmitter(program, trusted).emit(features)
+    return _ModuleEmitter(program, trusted).emit()
 
 
 @dataclass(slots=True)
@@ -88,6 +88,7 @@ class _ModuleEmitter:
         self._trusted = trusted
         self._names = Names()
         self._helpers: set[str] = set()
+        self.uses_subgroups = False
         for name in (*HELPERS, "params", "Params"):
             self._names.take(name)
         fields = Names()
@@ -103,24 +104,25 @@ class _ModuleEmitter:
             id(array): self._names.fresh(array.name) for dispatch in program.dispatches for array in dispatch.shared
         }
 
-    def emit(self, features: Sequence[str]) -> Emitted:
+    def emit(self) -> Emitted:
         bodies = _Writer()
         spans: dict[int, Span] = {}
         for dispatch, entry in zip(self._program.dispatches, self._entries, strict=True):
             _FunctionEmitter(self, bodies, spans, dispatch, entry).emit()
         head = _Writer()
-        self._emit_head(head, features)
+        self._emit_head(head)
         shift = len(head.lines)
         text = "\n".join(head.lines + bodies.lines).rstrip("\n") + "\n"
         return Emitted(text, tuple(self._entries), {line + shift: span for line, span in spans.items()})
 
-    def _emit_head(self, writer: _Writer, features: Sequence[str]) -> None:
-        # Directives come first in a module. Nothing that is emitted so far needs a feature.
-        del features
+    def _emit_head(self, writer: _Writer) -> None:
         writer.line(f"// Kernel {_one_line(self._program.kernel)}, written by tilec.")
         for guard in self._program.guards:
             writer.line(f"// Only for {_one_line(guard)}.")
         writer.line("")
+        if self.uses_subgroups:
+            writer.line("enable subgroups;")
+            writer.line("")
         if self._program.uniforms:
             writer.open("struct Params {")
             for one in self._program.uniforms:
@@ -281,6 +283,7 @@ class _FunctionEmitter:
         match statement:
             case Let():
                 value = self._text(statement.value)
+                self._module.uses_subgroups |= isinstance(statement.value, Shuffle)
                 self._fixed.add(statement.local.number)
                 self._writer.line(f"let {self._define(statement.local)} = {value};")
             case Declare():

@@ -20,6 +20,7 @@ from tilec.loop.ir import (
     Op,
     Select,
     SharedLoad,
+    Shuffle,
     Uniform,
     UniformLoad,
     Vector,
@@ -88,6 +89,8 @@ def _children(expression: Expr) -> tuple[Expr, ...]:
             return (expression.index,)
         case Component():
             return (expression.vector,)
+        case Shuffle():
+            return (expression.value,)
         case Vector():
             return expression.components
         case _:
@@ -158,6 +161,8 @@ class ExpressionPrinter:
                 return f"{self._name_of(node.array)}[{self._index(node.index, node.array.length)}]", Level.PRIMARY
             case UniformLoad():
                 return f"workgroupUniformLoad(&{self._name_of(node.array)}[0])", Level.PRIMARY
+            case Shuffle():
+                return f"subgroupShuffleXor({self._of(node.value, Level.BITS_XOR)}, {node.mask}u)", Level.PRIMARY
             case Component():
                 return f"{self._of(node.vector, Level.PRIMARY)}.{'xyzw'[node.index]}", Level.PRIMARY
             case Vector():

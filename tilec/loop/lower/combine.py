@@ -1,7 +1,7 @@
 """Combining the states of a job's lanes through workgroup memory, in a fixed order.
 
-Up to 16 lanes: each lane writes its part, all read all after one barrier. More: 16 parts become one first, by the first
-lanes, and all read those. States that do not fit workgroup memory together are combined one batch after the other.
+Up to 16 lanes: each lane writes its part, all read all after one barrier. More: 16 parts become one first, by as many
+lanes as that takes, until there are at most 16. States that do not fit workgroup memory together are combined one batch after the other.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, multiply
+from tilec.loop.lower.cluster import combine_clusters
 from tilec.loop.lower.frame import Frame, load_shared, store_shared, thread_number
 from tilec.loop.lower.states import State
 from tilec.plan.ir import Mapping
@@ -54,21 +55,25 @@ def over_lanes(
     result: list[list[ir.Expr]] = []
     batch: list[tuple[State, Sequence[ir.Expr]]] = []
     for pair in zip(states, components, strict=True):
-        if batch and sum(len(parts) for _, parts in (*batch, pair)) > _components_at_once(frame):
+        if batch and sum(len(parts) for _, parts in (*batch, pair)) > _components_at_once(frame, mapping):
             result += _combine_batch(frame, batch, mapping)
             batch = []
         batch.append(pair)
     return result + _combine_batch(frame, batch, mapping)
 
 
-def _components_at_once(frame: Frame) -> int:
+def _components_at_once(frame: Frame, mapping: Mapping) -> int:
     """How many components workgroup memory holds for all threads, the folded parts included."""
+    if mapping.cluster > 1:
+        return frame.workgroup_words // (2 * max(1, frame.threads // mapping.cluster))
     return frame.workgroup_words // (frame.threads + frame.threads // _FOLD + 1)
 
 
 def _combine_batch(
     frame: Frame, batch: list[tuple[State, Sequence[ir.Expr]]], mapping: Mapping
 ) -> list[list[ir.Expr]]:
+    if mapping.cluster > 1:
+        return combine_clusters(frame, batch, mapping)
     code, lanes = frame.code, mapping.lanes
     parts = [part for _, parts in batch for part in parts]
     if frame.shared_is_read:
@@ -77,22 +82,29 @@ def _combine_batch(
     for array, part in zip(arrays, parts, strict=True):
         store_shared(frame, array, thread_number(), part)
     code.emit(ir.Barrier(False))
-    if lanes <= _FOLD:
-        frame.shared_is_read = True
-        return _folded(frame, batch, arrays, [_place(frame, mapping, const(lane)) for lane in range(lanes)])
-    groups = lanes // _FOLD
-    group = add(multiply(frame.slot, const(groups)), frame.lane)
-    few = _arrays(frame, "groups", parts, frame.threads // _FOLD)
-    with code.when(code.let("folds", compare("lt", frame.lane, const(groups)))):
-        start = code.let("first", multiply(frame.lane, const(_FOLD)))
-        places = [_place(frame, mapping, add(start, const(number))) for number in range(_FOLD)]
-        folded = [part for parts in _folded(frame, batch, arrays, places) for part in parts]
-        for array, part in zip(few, folded, strict=True):
-            store_shared(frame, array, group, part)
-    code.emit(ir.Barrier(False))
-    frame.shared_is_read = False
-    first = multiply(frame.slot, const(groups))
-    return _folded(frame, batch, few, [add(first, const(number)) for number in range(groups)])
+    count, level = lanes, 0
+    while count > _FOLD:
+        groups = count // _FOLD
+        few = _arrays(frame, f"groups_{level}" if level else "groups", parts, mapping.jobs * groups)
+        with code.when(code.let("folds", compare("lt", frame.lane, const(groups)))):
+            start = code.let("first", multiply(frame.lane, const(_FOLD)))
+            places = [_part_place(frame, mapping, add(start, const(n)), count, level) for n in range(_FOLD)]
+            folded = [part for parts in _folded(frame, batch, arrays, places) for part in parts]
+            group = add(multiply(frame.slot, const(groups)), frame.lane)
+            for array, part in zip(few, folded, strict=True):
+                store_shared(frame, array, group, part)
+        code.emit(ir.Barrier(False))
+        arrays, count, level = few, groups, level + 1
+    # Level 0's arrays are written next; those of other levels only behind another barrier.
+    frame.shared_is_read = not level
+    return _folded(
+        frame, batch, arrays, [_part_place(frame, mapping, const(n), count, level) for n in range(count)]
+    )
+
+
+def _part_place(frame: Frame, mapping: Mapping, number: ir.Expr, count: int, level: int) -> ir.Expr:
+    """Where part `number` of the job's `count` parts is: one a lane at first, then one a group."""
+    return add(multiply(frame.slot, const(count)), number) if level else _place(frame, mapping, number)
 
 
 def _arrays(frame: Frame, name: str, parts: list[ir.Expr], length: int) -> list[ir.SharedArray]:

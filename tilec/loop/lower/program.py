@@ -36,7 +36,7 @@ def lower(kernel: tile.Kernel, plan: Plan) -> ir.Program:
             )
         )
     fields = tuple(bindings.fields.values())
-    return ir.Program(kernel.name, tuple(dispatches), fields, bindings.scratch_words, tuple(plan.guards))
+    return ir.Program(kernel.name, tuple(dispatches), fields, bindings.scratch_words, tuple(plan.guards), plan.subgroup)
 
 
 def _literal_field(bindings: Bindings, workgroups: Extent) -> ir.UniformField:

@@ -7,6 +7,7 @@ levels, so that no running sum is longer than 16 terms; a logsumexp rescales onl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import compare, const
@@ -36,6 +37,16 @@ def tree(code: Code, op: str, values: Sequence[ir.Expr]) -> ir.Expr:
     return code.let("part", values[0])
 
 
+class Exchange(Protocol):
+    """The lanes of a cluster, which read each other's values."""
+
+    masks: list[int]
+
+    def other(self, value: ir.Expr, mask: int) -> ir.Expr: ...
+
+    def reduce(self, op: str, value: ir.Expr) -> ir.Expr: ...
+
+
 class State:
     """A state under construction in one sweep. `reductions` are the instructions that it gives the results of."""
 
@@ -60,6 +71,12 @@ class State:
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         """One state's components from those of several lanes, in their order."""
         raise NotImplementedError
+
+    def across(self, code: Code, parts: list[ir.Expr], exchange: Exchange) -> list[ir.Expr]:
+        """The components combined with those of all lanes that `exchange` reaches, the same bits in each."""
+        for mask in exchange.masks:
+            parts = self.fold(code, [parts, [exchange.other(part, mask) for part in parts]])
+        return parts
 
     def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
         raise NotImplementedError
@@ -94,6 +111,9 @@ class PlainState(State):
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         return [tree(code, self.op, [part[0] for part in parts])]
+
+    def across(self, code: Code, parts: list[ir.Expr], exchange: Exchange) -> list[ir.Expr]:
+        return [exchange.reduce(self.op, parts[0])]
 
     def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
         return [(self.reductions[0], components[0])]
@@ -206,6 +226,12 @@ class ShiftedState(State):
         ]
         return [peak, tree(code, "add", terms), tree(code, "or", [part[2] for part in parts])]
 
+    def across(self, code: Code, parts: list[ir.Expr], exchange: Exchange) -> list[ir.Expr]:
+        """The maximum first: then each lane rescales once, and plain sums are the same bits in every lane."""
+        peak = exchange.reduce("max_fast", parts[0])
+        term = _op("mul", _F32, parts[1], self._exponential(parts[0], self._shift(code, peak)))
+        return [peak, exchange.reduce("add", code.let("term", term)), exchange.reduce("or", parts[2])]
+
     def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
         peak, total, has_nan = components
         is_empty = code.let("is_empty", compare("eq", total, ir.Const(_F32, 0.0)))
@@ -246,6 +272,9 @@ class PickState(State):
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         return [tree(code, "or" if self.dtype is DType.BOOL else "add", [part[0] for part in parts])]
+
+    def across(self, code: Code, parts: list[ir.Expr], exchange: Exchange) -> list[ir.Expr]:
+        return [exchange.reduce("or" if self.dtype is DType.BOOL else "add", parts[0])]
 
     def results(self, code: Code, components: list[ir.Expr]) -> list[tuple[tile.Value, ir.Expr]]:
         return [(self.pick, components[0])]

@@ -1,0 +1,99 @@
+"""Combining the states of a job's lanes by subgroup shuffles, in a fixed order.
+
+A cluster is so many neighbouring lanes that they are of one subgroup whatever its size. Its lanes exchange their parts
+with those one, two, four ... further on until all hold the same. If a job has several clusters, the first lane of each
+leaves its part in workgroup memory; then each cluster reads as many of these parts as it has lanes and combines them,
+until there is one. Every step is the same on both of its lanes, so that all lanes end with the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilec.loop import ir
+from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder
+from tilec.loop.lower.code import Code
+from tilec.loop.lower.frame import Frame, load_shared, store_shared
+from tilec.loop.lower.states import State
+from tilec.plan.ir import Mapping
+from tilec.types import DType
+
+
+class Shuffles:
+    """What a state is combined with: the same parts in other lanes of the cluster."""
+
+    def __init__(self, code: Code, masks: list[int]) -> None:
+        self.code = code
+        self.masks = masks
+
+    def other(self, value: ir.Expr, mask: int) -> ir.Expr:
+        """The value in the lane whose thread number differs in the bit `mask`."""
+        if value.dtype is not DType.BOOL:
+            return self.code.let("other", ir.Shuffle(self.code.let("own", value), mask))
+        word = self.code.let("own", ir.Select(value, const(1, DType.U32), const(0, DType.U32)))
+        return compare("ne", self.code.let("other", ir.Shuffle(word, mask)), const(0, DType.U32))
+
+    def reduce(self, op: str, value: ir.Expr) -> ir.Expr:
+        """The value combined over all lanes by a commutative op."""
+        if value.dtype is DType.BOOL:
+            word: ir.Expr = ir.Select(value, const(1, DType.U32), const(0, DType.U32))
+            for mask in self.masks:
+                word = self.code.let("part", word)
+                word = ir.Bits(op, (word, self.other(word, mask)), DType.U32)
+            return compare("ne", word, const(0, DType.U32))
+        for mask in self.masks:
+            value = self.code.let("part", ir.Op(op, (value, self.other(value, mask)), value.dtype))
+        return value
+
+
+def combine_clusters(
+    frame: Frame, batch: Sequence[tuple[State, Sequence[ir.Expr]]], mapping: Mapping
+) -> list[list[ir.Expr]]:
+    """Each state's components combined over the lanes of the job, in every lane."""
+    code, width = frame.code, mapping.cluster
+    stride = mapping.jobs if mapping.jobs_fastest else 1
+    states = [state for state, _ in batch]
+    parts = _exchanged(code, states, [list(own) for _, own in batch], stride, width)
+    count = mapping.lanes // width
+    level = 0
+    while count > 1:
+        if frame.shared_is_read and not level:
+            code.emit(ir.Barrier(False))
+        width = min(mapping.cluster, count)
+        cluster = code.let("cluster", divide(frame.lane, const(mapping.cluster)))
+        flat = [part for own in parts for part in own]
+        arrays = [
+            frame.shared_array(
+                ("cluster", level, number, part.dtype), f"clusters_{number}", part.dtype, mapping.jobs * count
+            )
+            for number, part in enumerate(flat)
+        ]
+        is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(0))
+        writes = is_first if not level else ir.Op("and", (is_first, compare("lt", cluster, const(count))), DType.BOOL)
+        with code.when(code.let("is_first", writes)):
+            place = code.let("place", add(multiply(frame.slot, const(count)), cluster))
+            for array, part in zip(arrays, flat, strict=True):
+                store_shared(frame, array, place, part)
+        code.emit(ir.Barrier(False))
+        frame.shared_is_read = True
+        mine = remainder(frame.lane, const(width))
+        if count > width:
+            mine = add(mine, multiply(remainder(cluster, const(count // width)), const(width)))
+        place = code.let("place", add(multiply(frame.slot, const(count)), mine))
+        loaded = iter(
+            [
+                code.let("part", load_shared(array, place, part.dtype))
+                for array, part in zip(arrays, flat, strict=True)
+            ]
+        )
+        parts = _exchanged(code, states, [[next(loaded) for _ in own] for own in parts], stride, width)
+        count //= width
+        level += 1
+    return parts
+
+
+def _exchanged(
+    code: Code, states: list[State], parts: list[list[ir.Expr]], stride: int, width: int
+) -> list[list[ir.Expr]]:
+    exchange = Shuffles(code, [stride << step for step in range(width.bit_length() - 1)])
+    return [state.across(code, own, exchange) for state, own in zip(states, parts, strict=True)]
