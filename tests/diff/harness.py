@@ -58,6 +58,9 @@ LOOPS = (
     Execution("grouped, 32 threads", Options(threads=32)),
     Execution("grouped, 256 threads, dims unknown", Options(threads=256), known=False),
     Execution("grouped for a CPU, 64 threads", replace(CPU, threads=64)),
+    Execution("subgroups of 4, 256 threads", Options(threads=256, limits=Limits(subgroup=4))),
+    Execution("subgroups of 32, exp trusted", Options(limits=Limits(subgroup=32), trusted=("exp",)), known=False),
+    Execution("subgroups for a CPU", replace(CPU, limits=Limits(is_cpu=True, subgroup=8), trusted=("exp",))),
 )
 DEVICES = tuple(Execution(name, device=name) for name in (*backends.DEVICE_NAMES, f"dawn:{backends.DEVICE_NAMES[0]}"))
 NAIVE_DEVICE = Execution("naive on a device", Options(fusion=False), known=False, device=backends.DEVICE_NAMES[0])

@@ -206,7 +206,8 @@ class Vector:
 
 
 Expr: TypeAlias = (
-    "Const | Local | Uniform | Builtin | Op | Bits | Select | Load | SharedLoad | UniformLoad | Shuffle | Component | Vector"
+    "Const | Local | Uniform | Builtin | Op | Bits | Select | Load | SharedLoad | UniformLoad | Shuffle | Component "
+    "| Vector"
 )
 
 

@@ -259,6 +259,10 @@ _INTERNAL = [
         "`min` where no operand is NaN.", special="hardware", in_source=False, commutes=True,
     ),
     _row(
+        "gt_fast", "comparison", _same(Infix(">"), F32, I32, U32), (None, None),
+        "`>` where no operand is NaN.", special="hardware", in_source=False,
+    ),
+    _row(
         "exp_fast", "float", _same(Call("exp"), F32), ("r",), "`exp` of a finite number of at most 0.",
         special="hardware", domain=(Domain(-80.0, 0.0),), bound=ErrorBound(3.0, growth=2.0, source=_EXP_SOURCE),
         in_source=False,

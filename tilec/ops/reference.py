@@ -166,6 +166,7 @@ REFERENCE: dict[str, Callable[..., Array]] = {
     "bf16": lambda x: bf16_from_bits(bf16_bits(x)),
     "lse_add": np.add,
     "max_fast": np.maximum,
+    "gt_fast": np.greater,
     "min_fast": np.minimum,
     **{name: _wide(function) for name, function in WIDE.items()},
 }

@@ -163,8 +163,8 @@ class Mapping:
     `granule` elements of the last swept axis go to one lane together. `unroll` granules are in flight in the main loop.
     `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
     in its registers from round to round; 0 if streamed. `width` is how many elements such a sweep is known to have.
-    `cluster` lanes combine their states by shuffles; 1: through workgroup memory alone. `jobs_fastest`: neighbouring threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring
-    lanes of one job.
+    `cluster` lanes combine their states by shuffles; 1: through workgroup memory alone. `jobs_fastest`: neighbouring
+    threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring lanes of one job.
     """
 
     lanes: int
@@ -243,7 +243,8 @@ class Plan:
     """`shadows` maps a packed tensor that is stored where words are shared to the slot that stands for it meanwhile.
 
     `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument;
-    `workgroup_words` is how much workgroup memory there is, `subgroup` how many neighbouring threads may shuffle."""
+    `workgroup_words` is how much workgroup memory there is, `subgroup` how many neighbouring threads may shuffle,
+    `trusts_exp` whether the built-in exponential is right for NaN and -inf."""
 
     dispatches: list[Dispatch]
     slots: list[Slot]
@@ -253,3 +254,4 @@ class Plan:
     needed: dict[tile.Value, tuple[Need, ...]]
     workgroup_words: int = 4096
     subgroup: int = 1
+    trusts_exp: bool = False

@@ -49,7 +49,10 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     partials = [slot for dispatch in dispatches if dispatch.kind == "split" for slot in dispatch.partials]
     slots = [*dict.fromkeys(planner.homes.values()), *shadows.values(), *partials]
     words = options.limits.workgroup_bytes // 4 - 16
-    return Plan(dispatches, slots, planner.homes, shadows, facts.guards, words, options.limits.subgroup)
+    return Plan(
+        dispatches, slots, planner.homes, shadows, facts.guards, words, options.limits.subgroup,
+        trusts_exp="exp" in options.trusted,
+    )  # fmt: skip
 
 
 def _dispatches(kernel: tile.Kernel, items: list[Item], is_grouped: bool) -> list[Dispatch]:

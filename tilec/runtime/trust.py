@@ -6,9 +6,11 @@ signs, exponents and the first bits behind them) with those lower halves at whic
 
 from __future__ import annotations
 
+import re
 import weakref
 
 from tilec.errors import DeviceError
+from tilec.runtime.adapters import DeviceInfo
 from tilec.runtime.compute import Device, Launch
 from tilec.wgsl.helpers import helper_closure
 from tilec.wgsl.trusted import TRUSTED
@@ -65,6 +67,8 @@ fn probe(
   }
 }
 """
+# By PCI vendor: NVIDIA's warps and Apple's SIMD groups have 32 threads, AMD's waves 32 or 64.
+_LEAST_OF_VENDOR = {0x10DE: 32, 0x106B: 32, 0x1002: 32}
 _found: weakref.WeakKeyDictionary[Device, tuple[str, ...]] = weakref.WeakKeyDictionary()
 _clusters: weakref.WeakKeyDictionary[Device, int] = weakref.WeakKeyDictionary()
 
@@ -96,7 +100,8 @@ def _probe(device: Device) -> tuple[str, ...]:
 def shuffled_threads(device: Device) -> int:
     """How many neighbouring threads of a workgroup are surely of one subgroup: `Limits.subgroup` for the device.
 
-    The standard does not say which threads form a subgroup; a probe with the largest workgroup looks.
+    The standard does not say which threads form a subgroup, so a probe looks; and drivers may take another size for
+    another shader, so what counts is the least that the hardware has.
     """
     with device.lock:
         if device not in _clusters:
@@ -105,15 +110,24 @@ def shuffled_threads(device: Device) -> int:
 
 
 def _probe_order(device: Device) -> int:
-    least = device.info.subgroup_sizes[0]
+    least = least_subgroup(device.info)
     if "subgroups" not in device.features or least < 2:
         return 1
-    threads = device.limits["max-compute-invocations-per-workgroup"]
-    text = _ORDER.replace("THREADS", str(threads)).replace("LEAST", str(least))
     try:
         wrong = device.create_buffer(4)
-        pipeline = device.compute_pipeline(text, "probe", ("read_write",))
-        device.run([Launch(pipeline, (wrong,), (4, 1, 1))])
+        for threads in (least, 64, device.limits["max-compute-invocations-per-workgroup"]):
+            text = _ORDER.replace("THREADS", str(threads)).replace("LEAST", str(least))
+            pipeline = device.compute_pipeline(text, "probe", ("read_write",))
+            device.run([Launch(pipeline, (wrong,), (4, 1, 1))])
         return 1 if device.read(wrong).cast("I")[0] else least
     except DeviceError:
         return 1
+
+
+def least_subgroup(info: DeviceInfo) -> int:
+    """The smallest subgroup that the adapter's hardware has, where that is known better than the driver tells."""
+    words = info.adapter.info
+    vector = re.search(r"LLVM [^)]*, (\d+) bits", info.name)
+    if vector:  # llvmpipe: the lanes of a vector register
+        return int(vector[1]) // 32
+    return max(_LEAST_OF_VENDOR.get(int(words.get("vendor_id") or 0), 1), info.subgroup_sizes[0])

@@ -155,6 +155,16 @@ class ExpressionPrinter:
                 return self._bits(node)
             case Select():
                 return self._call("select", (node.other, node.chosen, node.condition))
+            case Component():
+                return f"{self._of(node.vector, Level.PRIMARY)}.{'xyzw'[node.index]}", Level.PRIMARY
+            case Vector():
+                return self._call(type_name(node.dtype, 4), node.components)
+            case _:
+                return self._access(node)
+
+    def _access(self, node: Expr) -> _Piece:
+        """What comes from memory or from another thread."""
+        match node:
             case Load():
                 return f"{self._name_of(node.buffer)}[{self._index(node.index)}]", Level.PRIMARY
             case SharedLoad():
@@ -163,10 +173,6 @@ class ExpressionPrinter:
                 return f"workgroupUniformLoad(&{self._name_of(node.array)}[0])", Level.PRIMARY
             case Shuffle():
                 return f"subgroupShuffleXor({self._of(node.value, Level.BITS_XOR)}, {node.mask}u)", Level.PRIMARY
-            case Component():
-                return f"{self._of(node.vector, Level.PRIMARY)}.{'xyzw'[node.index]}", Level.PRIMARY
-            case Vector():
-                return self._call(type_name(node.dtype, 4), node.components)
         raise AssertionError(f"no text for {node!r}")
 
     def _constant(self, node: Const) -> _Piece:

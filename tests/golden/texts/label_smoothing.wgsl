@@ -118,100 +118,93 @@ fn label_smoothing(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
-      let position = r + job_1;
-      let Target_at = u32(position);
-      let value = Target[Target_at];
-      let eq = value == params.ignore_index;
-      let is_not = !eq;
-      if (is_not) {
-        for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
-          let start = round_ * 1024 + lane;
-          let c = start + 256;
-          let c_1 = start + 512;
-          let c_2 = start + 768;
-          let Logits_at = u32(position);
-          let Logits_at_1 = Logits_at * u32(params.V) + u32(start);
-          let value_1 = Logits[Logits_at_1];
-          let Logits_at_2 = Logits_at * u32(params.V) + u32(c);
-          let value_2 = Logits[Logits_at_2];
-          let Logits_at_3 = Logits_at * u32(params.V) + u32(c_1);
-          let value_3 = Logits[Logits_at_3];
-          let Logits_at_4 = Logits_at * u32(params.V) + u32(c_2);
-          let value_4 = Logits[Logits_at_4];
-          let part = max(max(value_1, value_2), max(value_3, value_4));
-          if (gt_f32(part, peak)) {
-            let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
-            let scale = exp(max(peak - shift, -104.0));
-            exp_sum = exp_sum * scale;
-            exp_sum_16 = exp_sum_16 * scale;
-            exp_sum_256 = exp_sum_256 * scale;
-            exp_sum_4096 = exp_sum_4096 * scale;
-            exp_sum_65536 = exp_sum_65536 * scale;
-            peak = part;
-          }
-          let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-          let term = exp(max(value_1 - shift_1, -104.0));
-          let term_1 = exp(max(value_2 - shift_1, -104.0));
-          let term_2 = exp(max(value_3 - shift_1, -104.0));
-          let term_3 = exp(max(value_4 - shift_1, -104.0));
-          let part_1 = term + term_1 + (term_2 + term_3);
-          exp_sum = exp_sum + part_1;
-          let part_2 = max(max(bitcast<u32>(value_1) & 2147483647u, bitcast<u32>(value_2) & 2147483647u), max(bitcast<u32>(value_3) & 2147483647u, bitcast<u32>(value_4) & 2147483647u));
-          magnitude = max(magnitude, part_2);
-          let part_3 = value_1 + value_2 + (value_3 + value_4);
-          sum = sum + part_3;
-          if ((round_ & 15) == 15) {
-            exp_sum_16 = exp_sum_16 + exp_sum;
-            exp_sum = 0.0;
-            sum_16 = sum_16 + sum;
-            sum = 0.0;
-            if ((round_ & 255) == 255) {
-              exp_sum_256 = exp_sum_256 + exp_sum_16;
-              exp_sum_16 = 0.0;
-              sum_256 = sum_256 + sum_16;
-              sum_16 = 0.0;
-              if ((round_ & 4095) == 4095) {
-                exp_sum_4096 = exp_sum_4096 + exp_sum_256;
-                exp_sum_256 = 0.0;
-                sum_4096 = sum_4096 + sum_256;
-                sum_256 = 0.0;
-                if ((round_ & 65535) == 65535) {
-                  exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
-                  exp_sum_4096 = 0.0;
-                  sum_65536 = sum_65536 + sum_4096;
-                  sum_4096 = 0.0;
-                }
+      for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
+        let start = round_ * 1024 + lane;
+        let c = start + 256;
+        let c_1 = start + 512;
+        let c_2 = start + 768;
+        let position = r + job_1;
+        let Logits_at = u32(position);
+        let Logits_at_1 = Logits_at * u32(params.V) + u32(start);
+        let value = Logits[Logits_at_1];
+        let Logits_at_2 = Logits_at * u32(params.V) + u32(c);
+        let value_1 = Logits[Logits_at_2];
+        let Logits_at_3 = Logits_at * u32(params.V) + u32(c_1);
+        let value_2 = Logits[Logits_at_3];
+        let Logits_at_4 = Logits_at * u32(params.V) + u32(c_2);
+        let value_3 = Logits[Logits_at_4];
+        let part = max(max(value, value_1), max(value_2, value_3));
+        if (part > peak) {
+          let scale = exp(max(peak - part, -104.0));
+          exp_sum = exp_sum * scale;
+          exp_sum_16 = exp_sum_16 * scale;
+          exp_sum_256 = exp_sum_256 * scale;
+          exp_sum_4096 = exp_sum_4096 * scale;
+          exp_sum_65536 = exp_sum_65536 * scale;
+          peak = part;
+        }
+        let shift = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term = exp(max(value - shift, -104.0));
+        let term_1 = exp(max(value_1 - shift, -104.0));
+        let term_2 = exp(max(value_2 - shift, -104.0));
+        let term_3 = exp(max(value_3 - shift, -104.0));
+        let part_1 = term + term_1 + (term_2 + term_3);
+        exp_sum = exp_sum + part_1;
+        let part_2 = max(max(bitcast<u32>(value) & 2147483647u, bitcast<u32>(value_1) & 2147483647u), max(bitcast<u32>(value_2) & 2147483647u, bitcast<u32>(value_3) & 2147483647u));
+        magnitude = max(magnitude, part_2);
+        let part_3 = value + value_1 + (value_2 + value_3);
+        sum = sum + part_3;
+        if ((round_ & 15) == 15) {
+          exp_sum_16 = exp_sum_16 + exp_sum;
+          exp_sum = 0.0;
+          sum_16 = sum_16 + sum;
+          sum = 0.0;
+          if ((round_ & 255) == 255) {
+            exp_sum_256 = exp_sum_256 + exp_sum_16;
+            exp_sum_16 = 0.0;
+            sum_256 = sum_256 + sum_16;
+            sum_16 = 0.0;
+            if ((round_ & 4095) == 4095) {
+              exp_sum_4096 = exp_sum_4096 + exp_sum_256;
+              exp_sum_256 = 0.0;
+              sum_4096 = sum_4096 + sum_256;
+              sum_256 = 0.0;
+              if ((round_ & 65535) == 65535) {
+                exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
+                exp_sum_4096 = 0.0;
+                sum_65536 = sum_65536 + sum_4096;
+                sum_4096 = 0.0;
               }
             }
           }
         }
-        let done = params.div_V_1024 * 1024;
-        let first = done + lane;
-        for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
-          let Logits_at_5 = u32(position);
-          let Logits_at_6 = Logits_at_5 * u32(params.V) + u32(c_3);
-          let value_5 = Logits[Logits_at_6];
-          if (gt_f32(value_5, peak)) {
-            let shift_2 = select(value_5, 0.0, gt_f32(value_5, 0x1.fffffep+127f));
-            let scale_1 = exp(max(peak - shift_2, -104.0));
-            exp_sum = exp_sum * scale_1;
-            exp_sum_16 = exp_sum_16 * scale_1;
-            exp_sum_256 = exp_sum_256 * scale_1;
-            exp_sum_4096 = exp_sum_4096 * scale_1;
-            exp_sum_65536 = exp_sum_65536 * scale_1;
-            peak = value_5;
-          }
-          let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-          let term_4 = exp(max(value_5 - shift_3, -104.0));
-          exp_sum = exp_sum + term_4;
-          let part_4 = bitcast<u32>(value_5) & 2147483647u;
-          magnitude = max(magnitude, part_4);
-          sum = sum + value_5;
+      }
+      let done = params.div_V_1024 * 1024;
+      let first = done + lane;
+      for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
+        let position_1 = r + job_1;
+        let Logits_at_5 = u32(position_1);
+        let Logits_at_6 = Logits_at_5 * u32(params.V) + u32(c_3);
+        let value_4 = Logits[Logits_at_6];
+        if (value_4 > peak) {
+          let scale_1 = exp(max(peak - value_4, -104.0));
+          exp_sum = exp_sum * scale_1;
+          exp_sum_16 = exp_sum_16 * scale_1;
+          exp_sum_256 = exp_sum_256 * scale_1;
+          exp_sum_4096 = exp_sum_4096 * scale_1;
+          exp_sum_65536 = exp_sum_65536 * scale_1;
+          peak = value_4;
         }
+        let shift_1 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term_4 = exp(max(value_4 - shift_1, -104.0));
+        exp_sum = exp_sum + term_4;
+        let part_4 = bitcast<u32>(value_4) & 2147483647u;
+        magnitude = max(magnitude, part_4);
+        sum = sum + value_4;
       }
     }
-    let has_nan = magnitude > 2139095040u;
     let part_5 = exp_sum + exp_sum_16 + (exp_sum_256 + exp_sum_4096) + exp_sum_65536;
+    let has_nan = magnitude > 2139095040u;
     let part_6 = sum + sum_16 + (sum_256 + sum_4096) + sum_65536;
     lanes_0[i32(local_index)] = peak;
     lanes_1[i32(local_index)] = part_5;
@@ -285,23 +278,23 @@ fn label_smoothing(
       let part_53 = lanes_1[place_14];
       let part_54 = lanes_2[place_14] != 0u;
       let part_55 = max(max(max(max(part_7, part_10), max(part_13, part_16)), max(max(part_19, part_22), max(part_25, part_28))), max(max(max(part_31, part_34), max(part_37, part_40)), max(max(part_43, part_46), max(part_49, part_52))));
-      let shift_4 = select(part_55, 0.0, gt_f32(part_55, 0x1.fffffep+127f));
-      let term_5 = part_8 * exp(max(part_7 - shift_4, -104.0));
-      let term_6 = part_11 * exp(max(part_10 - shift_4, -104.0));
-      let term_7 = part_14 * exp(max(part_13 - shift_4, -104.0));
-      let term_8 = part_17 * exp(max(part_16 - shift_4, -104.0));
-      let term_9 = part_20 * exp(max(part_19 - shift_4, -104.0));
-      let term_10 = part_23 * exp(max(part_22 - shift_4, -104.0));
-      let term_11 = part_26 * exp(max(part_25 - shift_4, -104.0));
-      let term_12 = part_29 * exp(max(part_28 - shift_4, -104.0));
-      let term_13 = part_32 * exp(max(part_31 - shift_4, -104.0));
-      let term_14 = part_35 * exp(max(part_34 - shift_4, -104.0));
-      let term_15 = part_38 * exp(max(part_37 - shift_4, -104.0));
-      let term_16 = part_41 * exp(max(part_40 - shift_4, -104.0));
-      let term_17 = part_44 * exp(max(part_43 - shift_4, -104.0));
-      let term_18 = part_47 * exp(max(part_46 - shift_4, -104.0));
-      let term_19 = part_50 * exp(max(part_49 - shift_4, -104.0));
-      let term_20 = part_53 * exp(max(part_52 - shift_4, -104.0));
+      let shift_2 = select(part_55, 0.0, (part_55 > 0x1.fffffep+127f));
+      let term_5 = part_8 * exp(max(part_7 - shift_2, -104.0));
+      let term_6 = part_11 * exp(max(part_10 - shift_2, -104.0));
+      let term_7 = part_14 * exp(max(part_13 - shift_2, -104.0));
+      let term_8 = part_17 * exp(max(part_16 - shift_2, -104.0));
+      let term_9 = part_20 * exp(max(part_19 - shift_2, -104.0));
+      let term_10 = part_23 * exp(max(part_22 - shift_2, -104.0));
+      let term_11 = part_26 * exp(max(part_25 - shift_2, -104.0));
+      let term_12 = part_29 * exp(max(part_28 - shift_2, -104.0));
+      let term_13 = part_32 * exp(max(part_31 - shift_2, -104.0));
+      let term_14 = part_35 * exp(max(part_34 - shift_2, -104.0));
+      let term_15 = part_38 * exp(max(part_37 - shift_2, -104.0));
+      let term_16 = part_41 * exp(max(part_40 - shift_2, -104.0));
+      let term_17 = part_44 * exp(max(part_43 - shift_2, -104.0));
+      let term_18 = part_47 * exp(max(part_46 - shift_2, -104.0));
+      let term_19 = part_50 * exp(max(part_49 - shift_2, -104.0));
+      let term_20 = part_53 * exp(max(part_52 - shift_2, -104.0));
       let part_56 = term_5 + term_6 + (term_7 + term_8) + (term_9 + term_10 + (term_11 + term_12)) + (term_13 + term_14 + (term_15 + term_16) + (term_17 + term_18 + (term_19 + term_20)));
       let part_57 = part_9 | part_12 | (part_15 | part_18) | (part_21 | part_24 | (part_27 | part_30)) | (part_33 | part_36 | (part_39 | part_42) | (part_45 | part_48 | (part_51 | part_54)));
       let part_58 = lanes_3[first_1];
@@ -376,23 +369,23 @@ fn label_smoothing(
     let part_121 = groups_1[15];
     let part_122 = groups_2[15] != 0u;
     let part_123 = max(max(max(max(part_75, part_78), max(part_81, part_84)), max(max(part_87, part_90), max(part_93, part_96))), max(max(max(part_99, part_102), max(part_105, part_108)), max(max(part_111, part_114), max(part_117, part_120))));
-    let shift_5 = select(part_123, 0.0, gt_f32(part_123, 0x1.fffffep+127f));
-    let term_21 = part_76 * exp(max(part_75 - shift_5, -104.0));
-    let term_22 = part_79 * exp(max(part_78 - shift_5, -104.0));
-    let term_23 = part_82 * exp(max(part_81 - shift_5, -104.0));
-    let term_24 = part_85 * exp(max(part_84 - shift_5, -104.0));
-    let term_25 = part_88 * exp(max(part_87 - shift_5, -104.0));
-    let term_26 = part_91 * exp(max(part_90 - shift_5, -104.0));
-    let term_27 = part_94 * exp(max(part_93 - shift_5, -104.0));
-    let term_28 = part_97 * exp(max(part_96 - shift_5, -104.0));
-    let term_29 = part_100 * exp(max(part_99 - shift_5, -104.0));
-    let term_30 = part_103 * exp(max(part_102 - shift_5, -104.0));
-    let term_31 = part_106 * exp(max(part_105 - shift_5, -104.0));
-    let term_32 = part_109 * exp(max(part_108 - shift_5, -104.0));
-    let term_33 = part_112 * exp(max(part_111 - shift_5, -104.0));
-    let term_34 = part_115 * exp(max(part_114 - shift_5, -104.0));
-    let term_35 = part_118 * exp(max(part_117 - shift_5, -104.0));
-    let term_36 = part_121 * exp(max(part_120 - shift_5, -104.0));
+    let shift_3 = select(part_123, 0.0, (part_123 > 0x1.fffffep+127f));
+    let term_21 = part_76 * exp(max(part_75 - shift_3, -104.0));
+    let term_22 = part_79 * exp(max(part_78 - shift_3, -104.0));
+    let term_23 = part_82 * exp(max(part_81 - shift_3, -104.0));
+    let term_24 = part_85 * exp(max(part_84 - shift_3, -104.0));
+    let term_25 = part_88 * exp(max(part_87 - shift_3, -104.0));
+    let term_26 = part_91 * exp(max(part_90 - shift_3, -104.0));
+    let term_27 = part_94 * exp(max(part_93 - shift_3, -104.0));
+    let term_28 = part_97 * exp(max(part_96 - shift_3, -104.0));
+    let term_29 = part_100 * exp(max(part_99 - shift_3, -104.0));
+    let term_30 = part_103 * exp(max(part_102 - shift_3, -104.0));
+    let term_31 = part_106 * exp(max(part_105 - shift_3, -104.0));
+    let term_32 = part_109 * exp(max(part_108 - shift_3, -104.0));
+    let term_33 = part_112 * exp(max(part_111 - shift_3, -104.0));
+    let term_34 = part_115 * exp(max(part_114 - shift_3, -104.0));
+    let term_35 = part_118 * exp(max(part_117 - shift_3, -104.0));
+    let term_36 = part_121 * exp(max(part_120 - shift_3, -104.0));
     let part_124 = term_21 + term_22 + (term_23 + term_24) + (term_25 + term_26 + (term_27 + term_28)) + (term_29 + term_30 + (term_31 + term_32) + (term_33 + term_34 + (term_35 + term_36)));
     let part_125 = part_77 | part_80 | (part_83 | part_86) | (part_89 | part_92 | (part_95 | part_98)) | (part_101 | part_104 | (part_107 | part_110) | (part_113 | part_116 | (part_119 | part_122)));
     let part_126 = groups_3[0];

@@ -246,116 +246,106 @@ fn softmax_rows(
     let is_active_1 = job_1 < extent;
     if (valid & is_active_1) {
       let r_10 = block * 8;
-      if (gt_f32(X_1, peak)) {
-        let shift = select(X_1, 0.0, gt_f32(X_1, 0x1.fffffep+127f));
-        let scale = exp(max(peak - shift, -104.0));
+      if (X_1 > peak) {
+        let scale = exp(max(peak - X_1, -104.0));
         exp_sum = exp_sum * scale;
         peak = X_1;
       }
-      let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term = exp(max(X_1 - shift_1, -104.0));
+      let shift = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term = exp(max(X_1 - shift, -104.0));
       exp_sum = exp_sum + term;
       let part = bitcast<u32>(X_1) & 2147483647u;
       magnitude = max(magnitude, part);
-      if (gt_f32(X_2, peak)) {
-        let shift_2 = select(X_2, 0.0, gt_f32(X_2, 0x1.fffffep+127f));
-        let scale_1 = exp(max(peak - shift_2, -104.0));
+      if (X_2 > peak) {
+        let scale_1 = exp(max(peak - X_2, -104.0));
         exp_sum = exp_sum * scale_1;
         peak = X_2;
       }
-      let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_1 = exp(max(X_2 - shift_3, -104.0));
+      let shift_1 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_1 = exp(max(X_2 - shift_1, -104.0));
       exp_sum = exp_sum + term_1;
       let part_1 = bitcast<u32>(X_2) & 2147483647u;
       magnitude = max(magnitude, part_1);
-      if (gt_f32(X_3, peak)) {
-        let shift_4 = select(X_3, 0.0, gt_f32(X_3, 0x1.fffffep+127f));
-        let scale_2 = exp(max(peak - shift_4, -104.0));
+      if (X_3 > peak) {
+        let scale_2 = exp(max(peak - X_3, -104.0));
         exp_sum = exp_sum * scale_2;
         peak = X_3;
       }
-      let shift_5 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_2 = exp(max(X_3 - shift_5, -104.0));
+      let shift_2 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_2 = exp(max(X_3 - shift_2, -104.0));
       exp_sum = exp_sum + term_2;
       let part_2 = bitcast<u32>(X_3) & 2147483647u;
       magnitude = max(magnitude, part_2);
-      if (gt_f32(X_4, peak)) {
-        let shift_6 = select(X_4, 0.0, gt_f32(X_4, 0x1.fffffep+127f));
-        let scale_3 = exp(max(peak - shift_6, -104.0));
+      if (X_4 > peak) {
+        let scale_3 = exp(max(peak - X_4, -104.0));
         exp_sum = exp_sum * scale_3;
         peak = X_4;
       }
-      let shift_7 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_3 = exp(max(X_4 - shift_7, -104.0));
+      let shift_3 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_3 = exp(max(X_4 - shift_3, -104.0));
       exp_sum = exp_sum + term_3;
       let part_3 = bitcast<u32>(X_4) & 2147483647u;
       magnitude = max(magnitude, part_3);
-      if (gt_f32(X_5, peak)) {
-        let shift_8 = select(X_5, 0.0, gt_f32(X_5, 0x1.fffffep+127f));
-        let scale_4 = exp(max(peak - shift_8, -104.0));
+      if (X_5 > peak) {
+        let scale_4 = exp(max(peak - X_5, -104.0));
         exp_sum = exp_sum * scale_4;
         peak = X_5;
       }
-      let shift_9 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_4 = exp(max(X_5 - shift_9, -104.0));
+      let shift_4 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_4 = exp(max(X_5 - shift_4, -104.0));
       exp_sum = exp_sum + term_4;
       let part_4 = bitcast<u32>(X_5) & 2147483647u;
       magnitude = max(magnitude, part_4);
-      if (gt_f32(X_6, peak)) {
-        let shift_10 = select(X_6, 0.0, gt_f32(X_6, 0x1.fffffep+127f));
-        let scale_5 = exp(max(peak - shift_10, -104.0));
+      if (X_6 > peak) {
+        let scale_5 = exp(max(peak - X_6, -104.0));
         exp_sum = exp_sum * scale_5;
         peak = X_6;
       }
-      let shift_11 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_5 = exp(max(X_6 - shift_11, -104.0));
+      let shift_5 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_5 = exp(max(X_6 - shift_5, -104.0));
       exp_sum = exp_sum + term_5;
       let part_5 = bitcast<u32>(X_6) & 2147483647u;
       magnitude = max(magnitude, part_5);
-      if (gt_f32(X_7, peak)) {
-        let shift_12 = select(X_7, 0.0, gt_f32(X_7, 0x1.fffffep+127f));
-        let scale_6 = exp(max(peak - shift_12, -104.0));
+      if (X_7 > peak) {
+        let scale_6 = exp(max(peak - X_7, -104.0));
         exp_sum = exp_sum * scale_6;
         peak = X_7;
       }
-      let shift_13 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_6 = exp(max(X_7 - shift_13, -104.0));
+      let shift_6 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_6 = exp(max(X_7 - shift_6, -104.0));
       exp_sum = exp_sum + term_6;
       let part_6 = bitcast<u32>(X_7) & 2147483647u;
       magnitude = max(magnitude, part_6);
-      if (gt_f32(X_8, peak)) {
-        let shift_14 = select(X_8, 0.0, gt_f32(X_8, 0x1.fffffep+127f));
-        let scale_7 = exp(max(peak - shift_14, -104.0));
+      if (X_8 > peak) {
+        let scale_7 = exp(max(peak - X_8, -104.0));
         exp_sum = exp_sum * scale_7;
         peak = X_8;
       }
-      let shift_15 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-      let term_7 = exp(max(X_8 - shift_15, -104.0));
+      let shift_7 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+      let term_7 = exp(max(X_8 - shift_7, -104.0));
       exp_sum = exp_sum + term_7;
       let part_7 = bitcast<u32>(X_8) & 2147483647u;
       magnitude = max(magnitude, part_7);
       if (exists) {
-        if (gt_f32(X_9, peak)) {
-          let shift_16 = select(X_9, 0.0, gt_f32(X_9, 0x1.fffffep+127f));
-          let scale_8 = exp(max(peak - shift_16, -104.0));
+        if (X_9 > peak) {
+          let scale_8 = exp(max(peak - X_9, -104.0));
           exp_sum = exp_sum * scale_8;
           peak = X_9;
         }
-        let shift_17 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_8 = exp(max(X_9 - shift_17, -104.0));
+        let shift_8 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term_8 = exp(max(X_9 - shift_8, -104.0));
         exp_sum = exp_sum + term_8;
         let part_8 = bitcast<u32>(X_9) & 2147483647u;
         magnitude = max(magnitude, part_8);
       }
       if (exists_1) {
-        if (gt_f32(X_10, peak)) {
-          let shift_18 = select(X_10, 0.0, gt_f32(X_10, 0x1.fffffep+127f));
-          let scale_9 = exp(max(peak - shift_18, -104.0));
+        if (X_10 > peak) {
+          let scale_9 = exp(max(peak - X_10, -104.0));
           exp_sum = exp_sum * scale_9;
           peak = X_10;
         }
-        let shift_19 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_9 = exp(max(X_10 - shift_19, -104.0));
+        let shift_9 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term_9 = exp(max(X_10 - shift_9, -104.0));
         exp_sum = exp_sum + term_9;
         let part_9 = bitcast<u32>(X_10) & 2147483647u;
         magnitude = max(magnitude, part_9);
@@ -431,23 +421,23 @@ fn softmax_rows(
     let part_56 = lanes_1[place_15];
     let part_57 = lanes_2[place_15] != 0u;
     let part_58 = max(max(max(max(part_10, part_13), max(part_16, part_19)), max(max(part_22, part_25), max(part_28, part_31))), max(max(max(part_34, part_37), max(part_40, part_43)), max(max(part_46, part_49), max(part_52, part_55))));
-    let shift_20 = select(part_58, 0.0, gt_f32(part_58, 0x1.fffffep+127f));
-    let term_10 = part_11 * exp(max(part_10 - shift_20, -104.0));
-    let term_11 = part_14 * exp(max(part_13 - shift_20, -104.0));
-    let term_12 = part_17 * exp(max(part_16 - shift_20, -104.0));
-    let term_13 = part_20 * exp(max(part_19 - shift_20, -104.0));
-    let term_14 = part_23 * exp(max(part_22 - shift_20, -104.0));
-    let term_15 = part_26 * exp(max(part_25 - shift_20, -104.0));
-    let term_16 = part_29 * exp(max(part_28 - shift_20, -104.0));
-    let term_17 = part_32 * exp(max(part_31 - shift_20, -104.0));
-    let term_18 = part_35 * exp(max(part_34 - shift_20, -104.0));
-    let term_19 = part_38 * exp(max(part_37 - shift_20, -104.0));
-    let term_20 = part_41 * exp(max(part_40 - shift_20, -104.0));
-    let term_21 = part_44 * exp(max(part_43 - shift_20, -104.0));
-    let term_22 = part_47 * exp(max(part_46 - shift_20, -104.0));
-    let term_23 = part_50 * exp(max(part_49 - shift_20, -104.0));
-    let term_24 = part_53 * exp(max(part_52 - shift_20, -104.0));
-    let term_25 = part_56 * exp(max(part_55 - shift_20, -104.0));
+    let shift_10 = select(part_58, 0.0, (part_58 > 0x1.fffffep+127f));
+    let term_10 = part_11 * exp(max(part_10 - shift_10, -104.0));
+    let term_11 = part_14 * exp(max(part_13 - shift_10, -104.0));
+    let term_12 = part_17 * exp(max(part_16 - shift_10, -104.0));
+    let term_13 = part_20 * exp(max(part_19 - shift_10, -104.0));
+    let term_14 = part_23 * exp(max(part_22 - shift_10, -104.0));
+    let term_15 = part_26 * exp(max(part_25 - shift_10, -104.0));
+    let term_16 = part_29 * exp(max(part_28 - shift_10, -104.0));
+    let term_17 = part_32 * exp(max(part_31 - shift_10, -104.0));
+    let term_18 = part_35 * exp(max(part_34 - shift_10, -104.0));
+    let term_19 = part_38 * exp(max(part_37 - shift_10, -104.0));
+    let term_20 = part_41 * exp(max(part_40 - shift_10, -104.0));
+    let term_21 = part_44 * exp(max(part_43 - shift_10, -104.0));
+    let term_22 = part_47 * exp(max(part_46 - shift_10, -104.0));
+    let term_23 = part_50 * exp(max(part_49 - shift_10, -104.0));
+    let term_24 = part_53 * exp(max(part_52 - shift_10, -104.0));
+    let term_25 = part_56 * exp(max(part_55 - shift_10, -104.0));
     let part_59 = term_10 + term_11 + (term_12 + term_13) + (term_14 + term_15 + (term_16 + term_17)) + (term_18 + term_19 + (term_20 + term_21) + (term_22 + term_23 + (term_24 + term_25)));
     let part_60 = part_12 | part_15 | (part_18 | part_21) | (part_24 | part_27 | (part_30 | part_33)) | (part_36 | part_39 | (part_42 | part_45) | (part_48 | part_51 | (part_54 | part_57)));
     let is_empty = eq_f32(part_59, 0.0);

@@ -125,9 +125,8 @@ fn softmax_rows(
         let X_at_4 = X_at * u32(params.C) + u32(c_2);
         let value_3 = X[X_at_4];
         let part = max(max(value, value_1), max(value_2, value_3));
-        if (gt_f32(part, peak)) {
-          let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
-          let scale = exp(max(peak - shift, -104.0));
+        if (part > peak) {
+          let scale = exp(max(peak - part, -104.0));
           exp_sum = exp_sum * scale;
           exp_sum_16 = exp_sum_16 * scale;
           exp_sum_256 = exp_sum_256 * scale;
@@ -135,11 +134,11 @@ fn softmax_rows(
           exp_sum_65536 = exp_sum_65536 * scale;
           peak = part;
         }
-        let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term = exp(max(value - shift_1, -104.0));
-        let term_1 = exp(max(value_1 - shift_1, -104.0));
-        let term_2 = exp(max(value_2 - shift_1, -104.0));
-        let term_3 = exp(max(value_3 - shift_1, -104.0));
+        let shift = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term = exp(max(value - shift, -104.0));
+        let term_1 = exp(max(value_1 - shift, -104.0));
+        let term_2 = exp(max(value_2 - shift, -104.0));
+        let term_3 = exp(max(value_3 - shift, -104.0));
         let part_1 = term + term_1 + (term_2 + term_3);
         exp_sum = exp_sum + part_1;
         let part_2 = max(max(bitcast<u32>(value) & 2147483647u, bitcast<u32>(value_1) & 2147483647u), max(bitcast<u32>(value_2) & 2147483647u, bitcast<u32>(value_3) & 2147483647u));
@@ -168,9 +167,8 @@ fn softmax_rows(
         let X_at_5 = u32(position_1);
         let X_at_6 = X_at_5 * u32(params.C) + u32(c_3);
         let value_4 = X[X_at_6];
-        if (gt_f32(value_4, peak)) {
-          let shift_2 = select(value_4, 0.0, gt_f32(value_4, 0x1.fffffep+127f));
-          let scale_1 = exp(max(peak - shift_2, -104.0));
+        if (value_4 > peak) {
+          let scale_1 = exp(max(peak - value_4, -104.0));
           exp_sum = exp_sum * scale_1;
           exp_sum_16 = exp_sum_16 * scale_1;
           exp_sum_256 = exp_sum_256 * scale_1;
@@ -178,15 +176,15 @@ fn softmax_rows(
           exp_sum_65536 = exp_sum_65536 * scale_1;
           peak = value_4;
         }
-        let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-        let term_4 = exp(max(value_4 - shift_3, -104.0));
+        let shift_1 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term_4 = exp(max(value_4 - shift_1, -104.0));
         exp_sum = exp_sum + term_4;
         let part_3 = bitcast<u32>(value_4) & 2147483647u;
         magnitude = max(magnitude, part_3);
       }
     }
-    let has_nan = magnitude > 2139095040u;
     let part_4 = exp_sum + exp_sum_16 + (exp_sum_256 + exp_sum_4096) + exp_sum_65536;
+    let has_nan = magnitude > 2139095040u;
     lanes_0[i32(local_index)] = peak;
     lanes_1[i32(local_index)] = part_4;
     lanes_2[i32(local_index)] = select(0u, 1u, has_nan);
@@ -258,23 +256,23 @@ fn softmax_rows(
       let part_51 = lanes_1[place_14];
       let part_52 = lanes_2[place_14] != 0u;
       let part_53 = max(max(max(max(part_5, part_8), max(part_11, part_14)), max(max(part_17, part_20), max(part_23, part_26))), max(max(max(part_29, part_32), max(part_35, part_38)), max(max(part_41, part_44), max(part_47, part_50))));
-      let shift_4 = select(part_53, 0.0, gt_f32(part_53, 0x1.fffffep+127f));
-      let term_5 = part_6 * exp(max(part_5 - shift_4, -104.0));
-      let term_6 = part_9 * exp(max(part_8 - shift_4, -104.0));
-      let term_7 = part_12 * exp(max(part_11 - shift_4, -104.0));
-      let term_8 = part_15 * exp(max(part_14 - shift_4, -104.0));
-      let term_9 = part_18 * exp(max(part_17 - shift_4, -104.0));
-      let term_10 = part_21 * exp(max(part_20 - shift_4, -104.0));
-      let term_11 = part_24 * exp(max(part_23 - shift_4, -104.0));
-      let term_12 = part_27 * exp(max(part_26 - shift_4, -104.0));
-      let term_13 = part_30 * exp(max(part_29 - shift_4, -104.0));
-      let term_14 = part_33 * exp(max(part_32 - shift_4, -104.0));
-      let term_15 = part_36 * exp(max(part_35 - shift_4, -104.0));
-      let term_16 = part_39 * exp(max(part_38 - shift_4, -104.0));
-      let term_17 = part_42 * exp(max(part_41 - shift_4, -104.0));
-      let term_18 = part_45 * exp(max(part_44 - shift_4, -104.0));
-      let term_19 = part_48 * exp(max(part_47 - shift_4, -104.0));
-      let term_20 = part_51 * exp(max(part_50 - shift_4, -104.0));
+      let shift_2 = select(part_53, 0.0, (part_53 > 0x1.fffffep+127f));
+      let term_5 = part_6 * exp(max(part_5 - shift_2, -104.0));
+      let term_6 = part_9 * exp(max(part_8 - shift_2, -104.0));
+      let term_7 = part_12 * exp(max(part_11 - shift_2, -104.0));
+      let term_8 = part_15 * exp(max(part_14 - shift_2, -104.0));
+      let term_9 = part_18 * exp(max(part_17 - shift_2, -104.0));
+      let term_10 = part_21 * exp(max(part_20 - shift_2, -104.0));
+      let term_11 = part_24 * exp(max(part_23 - shift_2, -104.0));
+      let term_12 = part_27 * exp(max(part_26 - shift_2, -104.0));
+      let term_13 = part_30 * exp(max(part_29 - shift_2, -104.0));
+      let term_14 = part_33 * exp(max(part_32 - shift_2, -104.0));
+      let term_15 = part_36 * exp(max(part_35 - shift_2, -104.0));
+      let term_16 = part_39 * exp(max(part_38 - shift_2, -104.0));
+      let term_17 = part_42 * exp(max(part_41 - shift_2, -104.0));
+      let term_18 = part_45 * exp(max(part_44 - shift_2, -104.0));
+      let term_19 = part_48 * exp(max(part_47 - shift_2, -104.0));
+      let term_20 = part_51 * exp(max(part_50 - shift_2, -104.0));
       let part_54 = term_5 + term_6 + (term_7 + term_8) + (term_9 + term_10 + (term_11 + term_12)) + (term_13 + term_14 + (term_15 + term_16) + (term_17 + term_18 + (term_19 + term_20)));
       let part_55 = part_7 | part_10 | (part_13 | part_16) | (part_19 | part_22 | (part_25 | part_28)) | (part_31 | part_34 | (part_37 | part_40) | (part_43 | part_46 | (part_49 | part_52)));
       groups_0[lane] = part_53;
@@ -331,23 +329,23 @@ fn softmax_rows(
     let part_102 = groups_1[15];
     let part_103 = groups_2[15] != 0u;
     let part_104 = max(max(max(max(part_56, part_59), max(part_62, part_65)), max(max(part_68, part_71), max(part_74, part_77))), max(max(max(part_80, part_83), max(part_86, part_89)), max(max(part_92, part_95), max(part_98, part_101))));
-    let shift_5 = select(part_104, 0.0, gt_f32(part_104, 0x1.fffffep+127f));
-    let term_21 = part_57 * exp(max(part_56 - shift_5, -104.0));
-    let term_22 = part_60 * exp(max(part_59 - shift_5, -104.0));
-    let term_23 = part_63 * exp(max(part_62 - shift_5, -104.0));
-    let term_24 = part_66 * exp(max(part_65 - shift_5, -104.0));
-    let term_25 = part_69 * exp(max(part_68 - shift_5, -104.0));
-    let term_26 = part_72 * exp(max(part_71 - shift_5, -104.0));
-    let term_27 = part_75 * exp(max(part_74 - shift_5, -104.0));
-    let term_28 = part_78 * exp(max(part_77 - shift_5, -104.0));
-    let term_29 = part_81 * exp(max(part_80 - shift_5, -104.0));
-    let term_30 = part_84 * exp(max(part_83 - shift_5, -104.0));
-    let term_31 = part_87 * exp(max(part_86 - shift_5, -104.0));
-    let term_32 = part_90 * exp(max(part_89 - shift_5, -104.0));
-    let term_33 = part_93 * exp(max(part_92 - shift_5, -104.0));
-    let term_34 = part_96 * exp(max(part_95 - shift_5, -104.0));
-    let term_35 = part_99 * exp(max(part_98 - shift_5, -104.0));
-    let term_36 = part_102 * exp(max(part_101 - shift_5, -104.0));
+    let shift_3 = select(part_104, 0.0, (part_104 > 0x1.fffffep+127f));
+    let term_21 = part_57 * exp(max(part_56 - shift_3, -104.0));
+    let term_22 = part_60 * exp(max(part_59 - shift_3, -104.0));
+    let term_23 = part_63 * exp(max(part_62 - shift_3, -104.0));
+    let term_24 = part_66 * exp(max(part_65 - shift_3, -104.0));
+    let term_25 = part_69 * exp(max(part_68 - shift_3, -104.0));
+    let term_26 = part_72 * exp(max(part_71 - shift_3, -104.0));
+    let term_27 = part_75 * exp(max(part_74 - shift_3, -104.0));
+    let term_28 = part_78 * exp(max(part_77 - shift_3, -104.0));
+    let term_29 = part_81 * exp(max(part_80 - shift_3, -104.0));
+    let term_30 = part_84 * exp(max(part_83 - shift_3, -104.0));
+    let term_31 = part_87 * exp(max(part_86 - shift_3, -104.0));
+    let term_32 = part_90 * exp(max(part_89 - shift_3, -104.0));
+    let term_33 = part_93 * exp(max(part_92 - shift_3, -104.0));
+    let term_34 = part_96 * exp(max(part_95 - shift_3, -104.0));
+    let term_35 = part_99 * exp(max(part_98 - shift_3, -104.0));
+    let term_36 = part_102 * exp(max(part_101 - shift_3, -104.0));
     let part_105 = term_21 + term_22 + (term_23 + term_24) + (term_25 + term_26 + (term_27 + term_28)) + (term_29 + term_30 + (term_31 + term_32) + (term_33 + term_34 + (term_35 + term_36)));
     let part_106 = part_58 | part_61 | (part_64 | part_67) | (part_70 | part_73 | (part_76 | part_79)) | (part_82 | part_85 | (part_88 | part_91) | (part_94 | part_97 | (part_100 | part_103)));
     let is_empty = eq_f32(part_105, 0.0);

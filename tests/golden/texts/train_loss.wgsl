@@ -153,95 +153,94 @@ fn train_loss(
           }
         }
       }
-      if (and_1) {
-        for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
-          let start = round_ * 1024 + lane;
-          let c = start + 256;
-          let c_1 = start + 512;
-          let c_2 = start + 768;
-          let Logits_at_2 = u32(position);
-          let Logits_at_3 = Logits_at_2 * u32(params.V) + u32(start);
-          let x_1 = Logits[Logits_at_3];
-          let Logits_at_4 = Logits_at_2 * u32(params.V) + u32(c);
-          let x_2 = Logits[Logits_at_4];
-          let Logits_at_5 = Logits_at_2 * u32(params.V) + u32(c_1);
-          let x_3 = Logits[Logits_at_5];
-          let Logits_at_6 = Logits_at_2 * u32(params.V) + u32(c_2);
-          let x_4 = Logits[Logits_at_6];
-          let part = max(max(x_1, x_2), max(x_3, x_4));
-          if (gt_f32(part, peak)) {
-            let shift = select(part, 0.0, gt_f32(part, 0x1.fffffep+127f));
-            let scale = exp(max(peak - shift, -104.0));
-            exp_sum = exp_sum * scale;
-            exp_sum_16 = exp_sum_16 * scale;
-            exp_sum_256 = exp_sum_256 * scale;
-            exp_sum_4096 = exp_sum_4096 * scale;
-            exp_sum_65536 = exp_sum_65536 * scale;
-            peak = part;
-          }
-          let shift_1 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-          let term = exp(max(x_1 - shift_1, -104.0));
-          let term_1 = exp(max(x_2 - shift_1, -104.0));
-          let term_2 = exp(max(x_3 - shift_1, -104.0));
-          let term_3 = exp(max(x_4 - shift_1, -104.0));
-          let part_1 = term + term_1 + (term_2 + term_3);
-          exp_sum = exp_sum + part_1;
-          let part_2 = max(max(bitcast<u32>(x_1) & 2147483647u, bitcast<u32>(x_2) & 2147483647u), max(bitcast<u32>(x_3) & 2147483647u, bitcast<u32>(x_4) & 2147483647u));
-          magnitude = max(magnitude, part_2);
-          let part_3 = x_1 + x_2 + (x_3 + x_4);
-          sum = sum + part_3;
-          if ((round_ & 15) == 15) {
-            exp_sum_16 = exp_sum_16 + exp_sum;
-            exp_sum = 0.0;
-            sum_16 = sum_16 + sum;
-            sum = 0.0;
-            if ((round_ & 255) == 255) {
-              exp_sum_256 = exp_sum_256 + exp_sum_16;
-              exp_sum_16 = 0.0;
-              sum_256 = sum_256 + sum_16;
-              sum_16 = 0.0;
-              if ((round_ & 4095) == 4095) {
-                exp_sum_4096 = exp_sum_4096 + exp_sum_256;
-                exp_sum_256 = 0.0;
-                sum_4096 = sum_4096 + sum_256;
-                sum_256 = 0.0;
-                if ((round_ & 65535) == 65535) {
-                  exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
-                  exp_sum_4096 = 0.0;
-                  sum_65536 = sum_65536 + sum_4096;
-                  sum_4096 = 0.0;
-                }
+      let r_1 = block * 8;
+      for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
+        let start = round_ * 1024 + lane;
+        let c = start + 256;
+        let c_1 = start + 512;
+        let c_2 = start + 768;
+        let position_1 = r_1 + job_1;
+        let Logits_at_2 = u32(position_1);
+        let Logits_at_3 = Logits_at_2 * u32(params.V) + u32(start);
+        let x_1 = Logits[Logits_at_3];
+        let Logits_at_4 = Logits_at_2 * u32(params.V) + u32(c);
+        let x_2 = Logits[Logits_at_4];
+        let Logits_at_5 = Logits_at_2 * u32(params.V) + u32(c_1);
+        let x_3 = Logits[Logits_at_5];
+        let Logits_at_6 = Logits_at_2 * u32(params.V) + u32(c_2);
+        let x_4 = Logits[Logits_at_6];
+        let part = max(max(x_1, x_2), max(x_3, x_4));
+        if (part > peak) {
+          let scale = exp(max(peak - part, -104.0));
+          exp_sum = exp_sum * scale;
+          exp_sum_16 = exp_sum_16 * scale;
+          exp_sum_256 = exp_sum_256 * scale;
+          exp_sum_4096 = exp_sum_4096 * scale;
+          exp_sum_65536 = exp_sum_65536 * scale;
+          peak = part;
+        }
+        let shift = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term = exp(max(x_1 - shift, -104.0));
+        let term_1 = exp(max(x_2 - shift, -104.0));
+        let term_2 = exp(max(x_3 - shift, -104.0));
+        let term_3 = exp(max(x_4 - shift, -104.0));
+        let part_1 = term + term_1 + (term_2 + term_3);
+        exp_sum = exp_sum + part_1;
+        let part_2 = max(max(bitcast<u32>(x_1) & 2147483647u, bitcast<u32>(x_2) & 2147483647u), max(bitcast<u32>(x_3) & 2147483647u, bitcast<u32>(x_4) & 2147483647u));
+        magnitude = max(magnitude, part_2);
+        let part_3 = x_1 + x_2 + (x_3 + x_4);
+        sum = sum + part_3;
+        if ((round_ & 15) == 15) {
+          exp_sum_16 = exp_sum_16 + exp_sum;
+          exp_sum = 0.0;
+          sum_16 = sum_16 + sum;
+          sum = 0.0;
+          if ((round_ & 255) == 255) {
+            exp_sum_256 = exp_sum_256 + exp_sum_16;
+            exp_sum_16 = 0.0;
+            sum_256 = sum_256 + sum_16;
+            sum_16 = 0.0;
+            if ((round_ & 4095) == 4095) {
+              exp_sum_4096 = exp_sum_4096 + exp_sum_256;
+              exp_sum_256 = 0.0;
+              sum_4096 = sum_4096 + sum_256;
+              sum_256 = 0.0;
+              if ((round_ & 65535) == 65535) {
+                exp_sum_65536 = exp_sum_65536 + exp_sum_4096;
+                exp_sum_4096 = 0.0;
+                sum_65536 = sum_65536 + sum_4096;
+                sum_4096 = 0.0;
               }
             }
           }
         }
-        let done = params.div_V_1024 * 1024;
-        let first = done + lane;
-        for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
-          let Logits_at_7 = u32(position);
-          let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(c_3);
-          let x_5 = Logits[Logits_at_8];
-          if (gt_f32(x_5, peak)) {
-            let shift_2 = select(x_5, 0.0, gt_f32(x_5, 0x1.fffffep+127f));
-            let scale_1 = exp(max(peak - shift_2, -104.0));
-            exp_sum = exp_sum * scale_1;
-            exp_sum_16 = exp_sum_16 * scale_1;
-            exp_sum_256 = exp_sum_256 * scale_1;
-            exp_sum_4096 = exp_sum_4096 * scale_1;
-            exp_sum_65536 = exp_sum_65536 * scale_1;
-            peak = x_5;
-          }
-          let shift_3 = select(peak, 0.0, gt_f32(peak, 0x1.fffffep+127f));
-          let term_4 = exp(max(x_5 - shift_3, -104.0));
-          exp_sum = exp_sum + term_4;
-          let part_4 = bitcast<u32>(x_5) & 2147483647u;
-          magnitude = max(magnitude, part_4);
-          sum = sum + x_5;
+      }
+      let done = params.div_V_1024 * 1024;
+      let first = done + lane;
+      for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
+        let position_2 = r_1 + job_1;
+        let Logits_at_7 = u32(position_2);
+        let Logits_at_8 = Logits_at_7 * u32(params.V) + u32(c_3);
+        let x_5 = Logits[Logits_at_8];
+        if (x_5 > peak) {
+          let scale_1 = exp(max(peak - x_5, -104.0));
+          exp_sum = exp_sum * scale_1;
+          exp_sum_16 = exp_sum_16 * scale_1;
+          exp_sum_256 = exp_sum_256 * scale_1;
+          exp_sum_4096 = exp_sum_4096 * scale_1;
+          exp_sum_65536 = exp_sum_65536 * scale_1;
+          peak = x_5;
         }
+        let shift_1 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+        let term_4 = exp(max(x_5 - shift_1, -104.0));
+        exp_sum = exp_sum + term_4;
+        let part_4 = bitcast<u32>(x_5) & 2147483647u;
+        magnitude = max(magnitude, part_4);
+        sum = sum + x_5;
       }
     }
-    let has_nan = magnitude > 2139095040u;
     let part_5 = exp_sum + exp_sum_16 + (exp_sum_256 + exp_sum_4096) + exp_sum_65536;
+    let has_nan = magnitude > 2139095040u;
     let part_6 = sum + sum_16 + (sum_256 + sum_4096) + sum_65536;
     lanes_0[i32(local_index)] = peak;
     lanes_1[i32(local_index)] = part_5;
@@ -316,23 +315,23 @@ fn train_loss(
       let part_53 = lanes_1[place_14];
       let part_54 = lanes_2[place_14] != 0u;
       let part_55 = max(max(max(max(part_7, part_10), max(part_13, part_16)), max(max(part_19, part_22), max(part_25, part_28))), max(max(max(part_31, part_34), max(part_37, part_40)), max(max(part_43, part_46), max(part_49, part_52))));
-      let shift_4 = select(part_55, 0.0, gt_f32(part_55, 0x1.fffffep+127f));
-      let term_5 = part_8 * exp(max(part_7 - shift_4, -104.0));
-      let term_6 = part_11 * exp(max(part_10 - shift_4, -104.0));
-      let term_7 = part_14 * exp(max(part_13 - shift_4, -104.0));
-      let term_8 = part_17 * exp(max(part_16 - shift_4, -104.0));
-      let term_9 = part_20 * exp(max(part_19 - shift_4, -104.0));
-      let term_10 = part_23 * exp(max(part_22 - shift_4, -104.0));
-      let term_11 = part_26 * exp(max(part_25 - shift_4, -104.0));
-      let term_12 = part_29 * exp(max(part_28 - shift_4, -104.0));
-      let term_13 = part_32 * exp(max(part_31 - shift_4, -104.0));
-      let term_14 = part_35 * exp(max(part_34 - shift_4, -104.0));
-      let term_15 = part_38 * exp(max(part_37 - shift_4, -104.0));
-      let term_16 = part_41 * exp(max(part_40 - shift_4, -104.0));
-      let term_17 = part_44 * exp(max(part_43 - shift_4, -104.0));
-      let term_18 = part_47 * exp(max(part_46 - shift_4, -104.0));
-      let term_19 = part_50 * exp(max(part_49 - shift_4, -104.0));
-      let term_20 = part_53 * exp(max(part_52 - shift_4, -104.0));
+      let shift_2 = select(part_55, 0.0, (part_55 > 0x1.fffffep+127f));
+      let term_5 = part_8 * exp(max(part_7 - shift_2, -104.0));
+      let term_6 = part_11 * exp(max(part_10 - shift_2, -104.0));
+      let term_7 = part_14 * exp(max(part_13 - shift_2, -104.0));
+      let term_8 = part_17 * exp(max(part_16 - shift_2, -104.0));
+      let term_9 = part_20 * exp(max(part_19 - shift_2, -104.0));
+      let term_10 = part_23 * exp(max(part_22 - shift_2, -104.0));
+      let term_11 = part_26 * exp(max(part_25 - shift_2, -104.0));
+      let term_12 = part_29 * exp(max(part_28 - shift_2, -104.0));
+      let term_13 = part_32 * exp(max(part_31 - shift_2, -104.0));
+      let term_14 = part_35 * exp(max(part_34 - shift_2, -104.0));
+      let term_15 = part_38 * exp(max(part_37 - shift_2, -104.0));
+      let term_16 = part_41 * exp(max(part_40 - shift_2, -104.0));
+      let term_17 = part_44 * exp(max(part_43 - shift_2, -104.0));
+      let term_18 = part_47 * exp(max(part_46 - shift_2, -104.0));
+      let term_19 = part_50 * exp(max(part_49 - shift_2, -104.0));
+      let term_20 = part_53 * exp(max(part_52 - shift_2, -104.0));
       let part_56 = term_5 + term_6 + (term_7 + term_8) + (term_9 + term_10 + (term_11 + term_12)) + (term_13 + term_14 + (term_15 + term_16) + (term_17 + term_18 + (term_19 + term_20)));
       let part_57 = part_9 | part_12 | (part_15 | part_18) | (part_21 | part_24 | (part_27 | part_30)) | (part_33 | part_36 | (part_39 | part_42) | (part_45 | part_48 | (part_51 | part_54)));
       let part_58 = lanes_3[first_1];
@@ -425,23 +424,23 @@ fn train_loss(
     let part_138 = groups_1[15];
     let part_139 = groups_2[15] != 0u;
     let part_140 = max(max(max(max(part_92, part_95), max(part_98, part_101)), max(max(part_104, part_107), max(part_110, part_113))), max(max(max(part_116, part_119), max(part_122, part_125)), max(max(part_128, part_131), max(part_134, part_137))));
-    let shift_5 = select(part_140, 0.0, gt_f32(part_140, 0x1.fffffep+127f));
-    let term_21 = part_93 * exp(max(part_92 - shift_5, -104.0));
-    let term_22 = part_96 * exp(max(part_95 - shift_5, -104.0));
-    let term_23 = part_99 * exp(max(part_98 - shift_5, -104.0));
-    let term_24 = part_102 * exp(max(part_101 - shift_5, -104.0));
-    let term_25 = part_105 * exp(max(part_104 - shift_5, -104.0));
-    let term_26 = part_108 * exp(max(part_107 - shift_5, -104.0));
-    let term_27 = part_111 * exp(max(part_110 - shift_5, -104.0));
-    let term_28 = part_114 * exp(max(part_113 - shift_5, -104.0));
-    let term_29 = part_117 * exp(max(part_116 - shift_5, -104.0));
-    let term_30 = part_120 * exp(max(part_119 - shift_5, -104.0));
-    let term_31 = part_123 * exp(max(part_122 - shift_5, -104.0));
-    let term_32 = part_126 * exp(max(part_125 - shift_5, -104.0));
-    let term_33 = part_129 * exp(max(part_128 - shift_5, -104.0));
-    let term_34 = part_132 * exp(max(part_131 - shift_5, -104.0));
-    let term_35 = part_135 * exp(max(part_134 - shift_5, -104.0));
-    let term_36 = part_138 * exp(max(part_137 - shift_5, -104.0));
+    let shift_3 = select(part_140, 0.0, (part_140 > 0x1.fffffep+127f));
+    let term_21 = part_93 * exp(max(part_92 - shift_3, -104.0));
+    let term_22 = part_96 * exp(max(part_95 - shift_3, -104.0));
+    let term_23 = part_99 * exp(max(part_98 - shift_3, -104.0));
+    let term_24 = part_102 * exp(max(part_101 - shift_3, -104.0));
+    let term_25 = part_105 * exp(max(part_104 - shift_3, -104.0));
+    let term_26 = part_108 * exp(max(part_107 - shift_3, -104.0));
+    let term_27 = part_111 * exp(max(part_110 - shift_3, -104.0));
+    let term_28 = part_114 * exp(max(part_113 - shift_3, -104.0));
+    let term_29 = part_117 * exp(max(part_116 - shift_3, -104.0));
+    let term_30 = part_120 * exp(max(part_119 - shift_3, -104.0));
+    let term_31 = part_123 * exp(max(part_122 - shift_3, -104.0));
+    let term_32 = part_126 * exp(max(part_125 - shift_3, -104.0));
+    let term_33 = part_129 * exp(max(part_128 - shift_3, -104.0));
+    let term_34 = part_132 * exp(max(part_131 - shift_3, -104.0));
+    let term_35 = part_135 * exp(max(part_134 - shift_3, -104.0));
+    let term_36 = part_138 * exp(max(part_137 - shift_3, -104.0));
     let part_141 = term_21 + term_22 + (term_23 + term_24) + (term_25 + term_26 + (term_27 + term_28)) + (term_29 + term_30 + (term_31 + term_32) + (term_33 + term_34 + (term_35 + term_36)));
     let part_142 = part_94 | part_97 | (part_100 | part_103) | (part_106 | part_109 | (part_112 | part_115)) | (part_118 | part_121 | (part_124 | part_127) | (part_130 | part_133 | (part_136 | part_139)));
     let part_143 = groups_3[0];

@@ -1,7 +1,8 @@
 """Combining the states of a job's lanes through workgroup memory, in a fixed order.
 
 Up to 16 lanes: each lane writes its part, all read all after one barrier. More: 16 parts become one first, by as many
-lanes as that takes, until there are at most 16. States that do not fit workgroup memory together are combined one batch after the other.
+lanes as that takes, until there are at most 16. States that do not fit workgroup memory together are combined one
+batch after the other. Where lanes may shuffle, `cluster` does it.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ class ItemLowering:
         """One workgroup combines the partial states and does what follows."""
         phase, code, frame = dispatch.phase, self.code, self.frame
         lowering, item = self._only_round(dispatch)
-        states = make_states(item.reductions)
+        states = make_states(item.reductions, frame.plan.trusts_exp)
         count = frame.bindings.extent(dispatch.parts)
         held: list[list[ir.Local]] = []
         for state in states:

@@ -175,38 +175,46 @@ class ShiftedState(State):
 
     The maximum starts at the lowest finite number, so that no shift is ever infinite minus infinite. Hardware maxima
     drop a NaN, so the largest magnitude as an integer is kept too: beyond infinity's are the NaNs'. A NaN decides the
-    results in the end, and +inf makes the sum irrelevant: exponentials need no guard but the one against -inf.
+    results in the end, and +inf makes the sum irrelevant: exponentials need no guard but the one against -inf. Where
+    the built-in `exp` is trusted with NaN and -inf, not even that: a NaN in the sum tells of one in the values.
     """
 
-    def __init__(self, reductions: list[tile.Reduce]) -> None:
+    def __init__(self, reductions: list[tile.Reduce], trusts_exp: bool) -> None:
         super().__init__(reductions)
+        self.trusts_exp = trusts_exp
 
     def declare(self, code: Code, levels: int) -> None:
         self.peak = code.declare("peak", ir.Const(_F32, _LOWEST))
         zero = ir.Const(_F32, 0.0)
         self.sums = [code.declare("exp_sum" if not n else f"exp_sum_{16**n}", zero) for n in range(levels + 1)]
-        self.magnitude = code.declare("magnitude", ir.Const(DType.U32, 0))
+        if not self.trusts_exp:
+            self.magnitude = code.declare("magnitude", ir.Const(DType.U32, 0))
 
     @staticmethod
     def _shift(code: Code, peak: ir.Expr) -> ir.Expr:
         """What is subtracted: the maximum, or 0 where that is +inf."""
-        is_huge = compare("gt", peak, ir.Const(_F32, -_LOWEST))
+        is_huge = compare("gt_fast", peak, ir.Const(_F32, -_LOWEST))
         return code.let("shift", ir.Select(is_huge, ir.Const(_F32, 0.0), peak))
 
     def _exponential(self, value: ir.Expr, shift: ir.Expr) -> ir.Expr:
-        below = _op("max_fast", _F32, _op("sub", _F32, value, shift), ir.Const(_F32, _VANISHES))
+        below = _op("sub", _F32, value, shift)
+        if not self.trusts_exp:
+            below = _op("max_fast", _F32, below, ir.Const(_F32, _VANISHES))
         return _op("exp_fast", _F32, below)
 
     def update(self, code: Code, values: list[ir.Expr], positions: list[ir.Expr]) -> None:
         peak = code.let("new_peak", tree(code, "max_fast", values))
-        with code.when(compare("gt", peak, self.peak)):
-            scale = code.let("scale", self._exponential(self.peak, self._shift(code, peak)))
+        with code.when(compare("gt_fast", peak, self.peak)):
+            # Over the maximum itself: what has been summed is nothing beside +inf, and 0 times inf would be NaN.
+            scale = code.let("scale", self._exponential(self.peak, peak))
             for each in self.sums:
                 code.assign(each, _op("mul", _F32, each, scale))
             code.assign(self.peak, peak)
         shift = self._shift(code, self.peak)
         terms = [code.let("term", self._exponential(value, shift)) for value in values]
         code.assign(self.sums[0], _op("add", _F32, self.sums[0], tree(code, "add", terms)))
+        if self.trusts_exp:
+            return
         magnitudes = [_magnitude(value) for value in values]
         code.assign(self.magnitude, _op("max_fast", DType.U32, self.magnitude, tree(code, "max_fast", magnitudes)))
 
@@ -215,8 +223,10 @@ class ShiftedState(State):
         code.assign(self.sums[level], ir.Const(_F32, 0.0))
 
     def components(self, code: Code) -> list[ir.Expr]:
-        has_nan = code.let("has_nan", compare("gt", self.magnitude, const(_INFINITY_BITS, DType.U32)))
-        return [self.peak, tree(code, "add", self.sums), has_nan]
+        total = tree(code, "add", self.sums)
+        magnitude = _magnitude(total) if self.trusts_exp else self.magnitude
+        has_nan = code.let("has_nan", compare("gt", magnitude, const(_INFINITY_BITS, DType.U32)))
+        return [self.peak, total, has_nan]
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
         peak = tree(code, "max_fast", [part[0] for part in parts])
@@ -280,12 +290,12 @@ class PickState(State):
         return [(self.pick, components[0])]
 
 
-def make_states(reductions: list[tile.Reduce]) -> list[State]:
+def make_states(reductions: list[tile.Reduce], trusts_exp: bool) -> list[State]:
     """The states that give all `reductions`, in the order of `group_states`."""
     states: list[State] = []
     for group in group_states(reductions):
         if any(reduction.op == "rest" for reduction in group):
-            states.append(ShiftedState(group))
+            states.append(ShiftedState(group, trusts_exp))
         elif REDUCTIONS[group[0].op].state == "best":
             states.append(BestState(group[0]))
         else:

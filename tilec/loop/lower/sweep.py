@@ -65,7 +65,7 @@ class RoundLowering:
         sinks = item.wide
         states: dict[tile.Value, State] = {}
         own: list[tuple[Sink, PickState]] = []
-        ordered: list[State] = make_states(item.reductions)
+        ordered: list[State] = make_states(item.reductions, frame.plan.trusts_exp)
         for state in ordered:
             for reduction in state.reductions:
                 states[reduction] = state
