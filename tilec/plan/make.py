@@ -50,7 +50,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     slots = [*dict.fromkeys(planner.homes.values()), *shadows.values(), *partials]
     words = options.limits.workgroup_bytes // 4 - 16
     return Plan(
-        dispatches, slots, planner.homes, shadows, facts.guards, words, options.limits.subgroup,
+        dispatches, slots, planner.homes, shadows, facts.guards, needed, words, options.limits.subgroup,
         trusts_exp="exp" in options.trusted,
     )  # fmt: skip
 
