@@ -205,10 +205,10 @@ class Vector:
         return self.components[0].dtype
 
 
-Expr: TypeAlias = (
-    "Const | Local | Uniform | Builtin | Op | Bits | Select | Load | SharedLoad | UniformLoad | Shuffle | Component "
-    "| Vector"
-)
+Read: TypeAlias = "Load | SharedLoad | UniformLoad | Shuffle"
+"""What comes from memory or from another thread."""
+
+Expr: TypeAlias = "Const | Local | Uniform | Builtin | Op | Bits | Select | Component | Vector | Read"
 
 
 # --- statements ----------------------------------------------------------------------------------------------
