@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 from tilec.errors import ArrayError
 from tilec.runtime.arrays import DeviceArray, shape_text
 from tilec.runtime.launch import check_aliases
-from tilec.runtime.prepared import Prepared
 from tilec.runtime.result import Result
+from tilec.runtime.windowed import Launchable
 
-PrepareScalars: TypeAlias = "Callable[[Mapping[str, Any]], Prepared]"
+PrepareScalars: TypeAlias = "Callable[[Mapping[str, Any]], Launchable]"
 
 
 class Bound:
@@ -23,7 +23,7 @@ class Bound:
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: Launchable,
         arrays: Mapping[str, DeviceArray],
         given: Mapping[str, DeviceArray],
         other_scalars: PrepareScalars,

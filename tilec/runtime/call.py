@@ -12,11 +12,11 @@ from tilec.runtime import arguments
 from tilec.runtime.arrays import DeviceArray
 from tilec.runtime.bound import Bound
 from tilec.runtime.compute import Device
-from tilec.runtime.launch import check_aliases, common_device, interpret, launch, options_for, place
-from tilec.runtime.limits import compile_for
-from tilec.runtime.prepared import Prepared, tensor_shapes
+from tilec.runtime.launch import check_aliases, common_device, interpret, launch, place
+from tilec.runtime.prepared import tensor_shapes
 from tilec.runtime.result import Result
 from tilec.runtime.scalars import Number, scalar_value
+from tilec.runtime.windowed import Launchable, Windowed, prepare
 from tilec.tile.ir import Kernel as TileKernel
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def bind(
     arrays, _ = place(prepared, made.host_arrays())
     shown = {name: array for name, array in made.given.items() if isinstance(array, DeviceArray)}
 
-    def other_scalars(scalars: Mapping[str, Any]) -> Prepared:
+    def other_scalars(scalars: Mapping[str, Any]) -> Launchable:
         return _Call(kernel, {**values, **arrays, **scalars}, dtypes).prepare_for(prepared.device)
 
     return Bound(prepared, arrays, shown, other_scalars)
@@ -99,7 +99,7 @@ def _fast_key(values: Mapping[str, Any], device: object, dtypes: Mapping[str, An
     return tuple(parts), id(device), asked
 
 
-def _again(prepared: Prepared, values: Mapping[str, Any]) -> Result:
+def _again(prepared: Launchable, values: Mapping[str, Any]) -> Result:
     """A launch like an earlier one, with other buffers perhaps."""
     arrays = {name: value for name, value in values.items() if type(value) is DeviceArray}
     check_aliases(prepared.kernel, arrays)
@@ -185,19 +185,24 @@ class _Call:
         chosen = self._device(device)
         if chosen is None:
             return self._interpret()
-        written = launch(self.prepare_for(chosen, key), self.host_arrays())
+        prepared, arrays = self.prepare_for(chosen, key), self.host_arrays()
+        on_host = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+        if isinstance(prepared, Windowed) and len(on_host) == len(arrays):
+            results = prepared.run_host(on_host)
+            return Result({name: self._own_shape(name, array) for name, array in results.items()})
+        written = launch(prepared, arrays)
         if any(isinstance(array, DeviceArray) for array in self.arrays.values()):
             given = {name: array for name, array in self.given.items() if isinstance(array, DeviceArray)}
             return _device_result(written, given)
         return Result({name: self._own_shape(name, array.numpy()) for name, array in written.items()})
 
-    def prepare_for(self, device: Device, key: Hashable = None) -> Prepared:
+    def prepare_for(self, device: Device, key: Hashable = None) -> Launchable:
         """What a launch of this call needs, as it was kept under the key (or one of its own) or made now."""
         own_key = key if key is not None else self._key(device)
         prepared = self.kernel._prepared.get(own_key)
         if prepared is None:
-            compiled = compile_for(self.variants, device, self.dims, options_for(device))
-            prepared = self.kernel._prepared.put(own_key, Prepared(compiled, device, self.dims, self.scalars))
+            made = prepare(self.variants, device, self.dims, self.scalars)
+            prepared = self.kernel._prepared.put(own_key, made)
         return prepared
 
     def device_to_bind(self, asked: Device | str | int | None) -> Device:

@@ -100,9 +100,12 @@ class Device:
     def create_buffer(self, nbytes: int, *, uniform: bool = False) -> Buffer:
         """Memory of zeros. No binding may be empty, so even 0 bytes take 16. Raises DeviceError beyond the limits."""
         size = max(16, -(-nbytes // 16) * 16)
-        limit = self.limits["max-uniform-buffer-binding-size" if uniform else "max-buffer-size"]
-        if size > limit:
-            raise DeviceError(f"{self.name}: a buffer of {nbytes:,} bytes is over its limit of {limit:,} bytes")
+        name = "max-uniform-buffer-binding-size" if uniform else "max-buffer-size"
+        if size > self.limits[name]:
+            raise DeviceError(
+                f"{self.name}: a buffer of {nbytes:,} bytes is over its limit of {self.limits[name]:,} bytes ({name}); "
+                "split the rows over several arrays, or pass host arrays: kernels of rows take those in parts"
+            )
         usage = self._wgpu.BufferUsage
         flags = usage.COPY_SRC | usage.COPY_DST | (usage.UNIFORM if uniform else usage.STORAGE)
         with self.lock, self._words(f"allocate {nbytes:,} bytes"):

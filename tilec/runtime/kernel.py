@@ -24,7 +24,7 @@ from tilec.types import DTYPES, DType
 if TYPE_CHECKING:
     from tilec.runtime.bound import Bound
     from tilec.runtime.compute import Device
-    from tilec.runtime.prepared import Prepared
+    from tilec.runtime.windowed import Launchable
     from tilec.wgsl.layout import Binding
 
 
@@ -41,7 +41,7 @@ class Kernel:
         self._signature = signature
         self._constants = dict(constants or {})
         self._built: Kept[Variants] = Kept(self._built_kept)
-        self._prepared: Kept[Prepared] = Kept(self._prepared_kept)
+        self._prepared: Kept[Launchable] = Kept(self._prepared_kept)
         self._specialised: Kept[Kernel] = Kept(self._built_kept)
         self._lock = threading.RLock()
         self.name = signature.name

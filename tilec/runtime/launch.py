@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from tilec.runtime.scalars import Number
 from tilec.runtime.trust import shuffled_threads, trusted_builtins
 from tilec.tile.ir import Kernel, TensorParameter
 from tilec.types import DType
+
+if TYPE_CHECKING:
+    from tilec.runtime.windowed import Launchable
 
 __all__ = ["Prepared", "check_aliases", "common_device", "interpret", "launch", "options_for", "place"]
 
@@ -79,7 +83,7 @@ def _own_type(array: np.ndarray, dtype: DType) -> np.ndarray:
 
 
 def place(
-    prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]
+    prepared: Launchable, arrays: Mapping[str, np.ndarray | DeviceArray]
 ) -> tuple[dict[str, DeviceArray], list[Buffer]]:
     """Every tensor on the device, and what has to be cleared: host arrays are uploaded, missing outputs allocated."""
     device = prepared.device
@@ -101,7 +105,7 @@ def place(
     return on_device, cleared
 
 
-def launch(prepared: Prepared, arrays: Mapping[str, np.ndarray | DeviceArray]) -> dict[str, DeviceArray]:
+def launch(prepared: Launchable, arrays: Mapping[str, np.ndarray | DeviceArray]) -> dict[str, DeviceArray]:
     """Uploads host arrays, allocates the outputs that are missing, runs, and gives the tensors that were written.
 
     `arrays` have the kernel's storage types; device arrays are used where they are.

@@ -11,6 +11,7 @@ from tilec.diag.catalog import TOO_MANY_BUFFERS
 from tilec.driver import Compiled
 from tilec.errors import CompileError, DeviceError
 from tilec.options import Options
+from tilec.tile.ir import Kernel, TensorParameter
 from tilec.wgsl.layout import fold, uniform_size
 
 if TYPE_CHECKING:
@@ -52,8 +53,44 @@ def compile_for(variants: Variants, device: Device, dims: Mapping[str, int], opt
         raise  # only if the device itself would take them
 
 
+def too_large(device: Device, tensor: TensorParameter, shape: tuple[int, ...]) -> bool:
+    """Whether the tensor has more bytes than the device binds, or more elements than a shader numbers."""
+    return bool(shape) and bool(prod(shape)) and shape[0] > most_rows(device, tensor, shape)
+
+
+def most_rows(device: Device, tensor: TensorParameter, shape: tuple[int, ...]) -> int:
+    """How many rows of the tensor the device binds, and a shader numbers, at once."""
+    elements = max(1, prod(shape[1:]))
+    # A part of a buffer is bound with its end rounded up to 16 bytes.
+    by_bytes = device.limits[BINDING] // 16 * 16 // (tensor.dtype.size * elements)
+    return min(shape[0], by_bytes, MOST_ELEMENTS // elements, MOST_OF_AN_AXIS)
+
+
+def why_large(device: Device, tensor: TensorParameter, shape: tuple[int, ...]) -> str:
+    """In words, why the tensor is too large for one launch."""
+    nbytes = tensor.dtype.size * prod(shape)
+    text = f"{tensor.name} [{', '.join(map(str, shape))}]"
+    if nbytes > device.limits[BINDING]:
+        limit = f"{device.limits[BINDING]:,} ({BINDING})"
+        return f"{text} of {nbytes:,} bytes is more than {device.name} binds at once, {limit}"
+    if prod(shape) > MOST_ELEMENTS:
+        return f"{text} has {prod(shape):,} elements, and a shader numbers at most {MOST_ELEMENTS:,} (32 bits)"
+    return f"{text} has more rows than a shader counts, {MOST_OF_AN_AXIS:,} (32 bits, signed)"
+
+
+def way_around(device: Device, kernel: Kernel, shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """What to do about tensors that are more than the device binds at once."""
+    largest = max(tensor.dtype.size * prod(shapes[tensor.name]) for tensor in kernel.tensors)
+    return _way(device, BINDING, largest)
+
+
 def check_launch(
-    compiled: Compiled, device: Device, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, int]
+    compiled: Compiled,
+    device: Device,
+    shapes: Mapping[str, tuple[int, ...]],
+    values: Mapping[str, int],
+    *,
+    may_exceed_scratch: bool = False,
 ) -> None:
     """Raises DeviceError for what the device cannot launch. `values` are dims and integer scalars by name."""
     program = compiled.program
@@ -64,7 +101,8 @@ def check_launch(
         _at_most(device, BINDING, tensor.dtype.size * prod(shape), what)
         _check_counting(kernel, tensor.name, shape)
     scratch = 4 * max(0, program.scratch_words.evaluate(values))
-    _at_most(device, BINDING, scratch, f"{kernel}: the bytes of scratch memory")
+    if not may_exceed_scratch:
+        _at_most(device, BINDING, scratch, f"{kernel}: the bytes of scratch memory")
     _at_most(device, _UNIFORMS, uniform_size(program), f"{kernel}: the bytes of sizes and scalars")
     for dispatch in program.dispatches:
         what = f"{kernel}: the dispatch {dispatch.name}"
@@ -98,7 +136,11 @@ def _check_counting(kernel: str, name: str, shape: tuple[int, ...]) -> None:
 def _at_most(device: Device, limit: str, value: int, what: str) -> None:
     if value <= device.limits[limit]:
         return
-    way = _WAYS[limit]
-    if value <= device.info.limits.get(limit, 0):
-        way = f"this adapter offers more: tilec.device({device.info.index}, limits={{'{limit}': {value}}})"
+    way = _way(device, limit, value)
     raise DeviceError(f"{what}: {value:,} is more than {device.name} allows, {device.limits[limit]:,} ({limit}); {way}")
+
+
+def _way(device: Device, limit: str, value: int) -> str:
+    if value <= device.info.limits.get(limit, 0):
+        return f"this adapter offers more: tilec.device({device.info.index}, limits={{'{limit}': {value}}})"
+    return _WAYS[limit]

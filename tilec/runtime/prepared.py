@@ -50,7 +50,13 @@ class Prepared:
     """A variant for sizes and scalars on a device. `scratch_bytes` is how much scratch memory a launch needs."""
 
     def __init__(
-        self, compiled: Compiled, device: Device, dims: Mapping[str, int], scalars: Mapping[str, Number]
+        self,
+        compiled: Compiled,
+        device: Device,
+        dims: Mapping[str, int],
+        scalars: Mapping[str, Number],
+        *,
+        may_exceed_scratch: bool = False,
     ) -> None:
         self.compiled = compiled
         self.device = device
@@ -59,7 +65,7 @@ class Prepared:
         self.shapes = tensor_shapes(compiled.kernel, dims)
         self.outputs = written_tensors(compiled.kernel, self.shapes)
         self._values = {**dims, **{name: int(n) for name, n in scalars.items() if not isinstance(n, float)}}
-        check_launch(compiled, device, self.shapes, self._values)
+        check_launch(compiled, device, self.shapes, self._values, may_exceed_scratch=may_exceed_scratch)
         self.scratch_bytes = 4 * max(0, compiled.program.scratch_words.evaluate(self._values))
         self._has_scratch = any(buffer.tensor is None for one in compiled.program.dispatches for buffer in one.buffers)
         self._what = f"run the kernel {place_of(compiled.kernel)}"
