@@ -109,6 +109,15 @@ kernel run(Y: tensor<i32>[M, V]) {
   Y[r :+ 4, :] = iota(0, 4) * 3 + iota(1, V)
 }
 """, {"M": 5, "V": 70}),
+    # In shared sweeps a value was read from its slot before it was published there.
+    "a_value_kept_behind_a_shared_sweep": ("""
+kernel run(X: tensor<f32>[B, V], W: tensor<bf16>[B, M, V]) {
+  let r = ctx.block.x * 3
+  let b = ctx.block.y * 8
+  X[r :+ 3, new, b :+ 8] += mean(W[r :+ 3, :, b :+ 8], axis: 1)
+  X[r :+ 3, new, b :+ 8] = X[r :+ 3, new, b :+ 8]
+}
+""", {"B": 1, "M": 17, "V": 65}),
 }  # fmt: skip
 
 

@@ -54,6 +54,7 @@ GOLDEN = [
     Golden("token_loss", "examples/token_loss.ph", V, roles=INDEX),
     Golden("token_loss-resident", "examples/token_loss.ph", {"M": 13, "V": 512}, roles=INDEX, known=True),
     Golden("train_loss", "examples/train_loss.ph", V, roles=INDEX),
+    Golden("train_loss-few_rows", "examples/train_loss.ph", {"M": 2, "V": 40000}, roles=INDEX, known=True),
     Golden("softmax_rows", "examples/softmax.ph", {"M": 13, "C": 130}),
     Golden("softmax_rows-f16", "examples/softmax.ph", {"M": 13, "C": 130}, {"T": "f16"}, known=True),
     Golden("layer_norm_rows", "examples/layer_norm.ph", {"M": 13, "D": 70}),

@@ -129,18 +129,27 @@ class _Estimator:
         if dispatch.kind in ("pack", "unpack"):
             return self._copy(dispatch)
         cost = DispatchCost(dispatch, self._workgroups(dispatch))
-        if dispatch.kind == "finish":
-            parts = 4 * self.size(dispatch.parts) * len(dispatch.partials)
-            cost.copied = [Stream("partial results", "partial results", False, parts, parts, "memory", False, True)]
-            return cost
+        if dispatch.kind in ("split", "finish"):
+            cost.copied = self._partial_results(dispatch, cost.workgroups)
         for phase, item, turns in _rounds(dispatch.items, None, 1, self._turns):
+            if dispatch.kind in ("split", "finish") and item is not dispatch.sweep:
+                continue
             round_cost = self._round(dispatch, phase, item, turns, cost.workgroups)
             cost.rounds[item] = round_cost
             cost.registers = max(cost.registers, self._registers(phase, item, round_cost.work))
-        if dispatch.kind == "split":
-            parts = 4 * self.size(dispatch.parts) * len(dispatch.partials)
-            cost.copied = [Stream("partial results", "partial results", True, parts, parts, "memory", False, True)]
         return cost
+
+    def _partial_results(self, dispatch: Dispatch, workgroups: int) -> list[Stream]:
+        """The states of parts: those that every workgroup reads, and its own."""
+        read = sum(4 * self.size(slot.size) for _, slots in dispatch.combined for slot in slots)
+        written = sum(4 * self.size(slot.size) for slot in dispatch.partials)
+        groups = max(1, workgroups // max(1, self.size(dispatch.parts)))
+        name, again = "partial results", read * workgroups // groups
+        streams = [
+            Stream(name, name, False, again, read, "memory", False, True),
+            Stream(name, name, True, written, written, "memory", False, True),
+        ]
+        return [stream for stream in streams if stream.moved]
 
     def _copy(self, dispatch: Dispatch) -> DispatchCost:
         assert dispatch.tensor is not None
@@ -166,10 +175,9 @@ class _Estimator:
                 if dispatch.merges_blocks:
                     return -(-self.blocks * kept // at_once)
                 return self.blocks * -(-kept // at_once)
-            case "split":
-                return self.size(dispatch.parts)
-            case "finish":
-                return 1
+            case "split" | "finish":
+                jobs = -(-self._jobs(dispatch.phase) // dispatch.phase.mapping.jobs)
+                return jobs * self.size(dispatch.parts)
         return self.blocks
 
     def _registers(self, phase: Phase, item: Round, work: Work) -> int:

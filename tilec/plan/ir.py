@@ -122,6 +122,10 @@ class Round:
         return [sink.reduction for sink in self.wide if sink.kind == "reduce"]
 
     @property
+    def picks(self) -> list[Sink]:
+        return [sink for sink in self.wide if sink.kind == "pick"]
+
+    @property
     def narrow(self) -> list[Sink]:
         return [sink for sink in self.sinks if sink.is_narrow]
 
@@ -209,19 +213,25 @@ Item: TypeAlias = "JobItem | Phase"
 class Dispatch:
     """`kind`: "jobs" (one phase; the jobs of all blocks are spread over workgroups; `merges_blocks` if a workgroup may
     take jobs of several blocks), "block" (one workgroup a block runs `items` in order, with barriers between), "split"
-    and "finish" (one phase of one job and one round: `parts` workgroups share its sweep and leave their states in
-    `partials`, a slot a component; then one workgroup combines them and does the narrow work), "unpack" and "pack" (a
-    packed tensor into its shadow of 32-bit elements and back). `vectors` are the tensors whose words it reads and
-    writes four at a time."""
+    and "finish" (a step of one phase of rounds), "unpack" and "pack" (a packed tensor into its shadow of 32-bit
+    elements and back). `vectors` are the tensors whose words it reads and writes four at a time.
+
+    A step: every workgroup combines the states of the `combined` rounds, which earlier steps have left in slots, a slot
+    a component of [jobs, parts]; the first one of a job does the narrow work of the rounds `narrow`; then `parts`
+    workgroups share a job's part of `sweep` and leave its states in `partials`. A "finish" has no sweep.
+    """
 
     kind: str
     threads: int
     items: list[Item] = field(default_factory=list)
     merges_blocks: bool = False
     tensor: str | None = None
-    parts: Extent = ONE
-    partials: tuple[Slot, ...] = ()
     vectors: frozenset[str] = frozenset()
+    parts: Extent = ONE
+    combined: tuple[tuple[Round, tuple[Slot, ...]], ...] = ()
+    narrow: tuple[Round, ...] = ()
+    sweep: Round | None = None
+    partials: tuple[Slot, ...] = ()
 
     @property
     def phase(self) -> Phase:
@@ -229,13 +239,6 @@ class Dispatch:
         phase = self.items[0]
         assert isinstance(phase, Phase)
         return phase
-
-    @property
-    def round(self) -> Round:
-        """The round of a dispatch of kind "split" or "finish"."""
-        item = self.phase.items[0]
-        assert isinstance(item, Round)
-        return item
 
 
 @dataclass(slots=True, eq=False)

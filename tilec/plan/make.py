@@ -41,12 +41,11 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     dispatches = _dispatches(kernel, items, options.fusion)
     choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
     choose_mappings(kernel, dispatches, facts, options)
-    if all(extent.is_one for extent in kernel.grid):
-        dispatches = split_long_sweeps(dispatches, facts)
+    dispatches = split_long_sweeps(kernel, dispatches, facts, options)
     for tensor in shadows:
         dispatches.insert(0, Dispatch("unpack", min(256, options.limits.invocations), tensor=tensor))
         dispatches.append(Dispatch("pack", min(256, options.limits.invocations), tensor=tensor))
-    partials = [slot for dispatch in dispatches if dispatch.kind == "split" for slot in dispatch.partials]
+    partials = [slot for dispatch in dispatches for slot in dispatch.partials]
     slots = [*dict.fromkeys(planner.homes.values()), *shadows.values(), *partials]
     words = options.limits.workgroup_bytes // 4 - 16
     return Plan(

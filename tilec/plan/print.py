@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilec.plan.cost import PlanCost, RoundCost
 from tilec.plan.cost_text import sweep_lines, written_text
 from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Plan, Round, Sink, Slot, WhileItem
@@ -84,12 +86,10 @@ class _Printer:
             verb = "packs" if dispatch.kind == "pack" else "unpacks"
             self._line(0, f"dispatch {number}: {verb} {dispatch.tensor}, {dispatch.threads} threads a workgroup")
             return
-        if dispatch.kind == "finish":
-            self._line(0, f"dispatch {number}: combines the partial results, {dispatch.threads} threads")
+        if dispatch.kind in ("split", "finish"):
+            self._step(number, dispatch)
             return
-        if dispatch.kind == "split":
-            how = f"{dispatch.parts} workgroups share the sweep"
-        elif dispatch.kind == "block":
+        if dispatch.kind == "block":
             how = "one workgroup a block"
         elif dispatch.merges_blocks:
             how = "the jobs of all blocks over workgroups"
@@ -97,6 +97,17 @@ class _Printer:
             how = "the jobs of each block over workgroups"
         self._line(0, f"dispatch {number}: {how}, {dispatch.threads} threads each")
         self._items(dispatch.items, 1)
+
+    def _step(self, number: int, dispatch: Dispatch) -> None:
+        share = "finishes" if dispatch.sweep is None else f"{dispatch.parts} workgroups share a job's sweep"
+        self._line(0, f"dispatch {number}: {share}, {dispatch.threads} threads each")
+        self._phase(replace(dispatch.phase, items=[]), 1)
+        if dispatch.combined:
+            self._line(2, "combines the states of the parts")
+        for item in dispatch.narrow:
+            self._narrow(item, 2)
+        if dispatch.sweep is not None:
+            self._wide(dispatch.sweep, 2)
 
     def _items(self, items: list[Item], depth: int) -> None:
         for item in items:
@@ -106,7 +117,9 @@ class _Printer:
                 case Phase():
                     self._phase(item, depth)
                 case Round():
-                    self._round(item, depth)
+                    if item.wide:
+                        self._wide(item, depth)
+                    self._narrow(item, depth)
                 case IfItem():
                     self._line(depth, "if:")
                     self._items(item.then, depth + 1)
@@ -137,24 +150,25 @@ class _Printer:
         self._line(depth, f"{jobs} jobs a block: {how}")
         self._items(phase.items, depth + 1)
 
-    def _round(self, item: Round, depth: int) -> None:
-        if item.wide:
-            self._line(depth, f"sweep over {' x '.join(map(str, item.swept)) or '1'}")
-            cost = self.costs.get(item)
-            if cost is None:
-                reads = sorted({name for sink in item.wide for name in self._reads(sink)})
-                if reads:
-                    self._line(depth + 1, f"reads {', '.join(reads)}")
-            else:
-                for text in sweep_lines(cost):
-                    self._line(depth + 1, text)
-            needs = [sink.needs for sink in item.wide if sink.needs]
-            for need in needs[0] if needs else ():
-                if all(need in several for several in needs):
-                    verb = "holds" if need.is_true else "does not hold"
-                    self._line(depth + 1, f"reduces only where {self.names.value(need.condition)} {verb}")
-            for sink in item.wide:
-                self._line(depth + 1, self._with_bytes(sink, item))
+    def _wide(self, item: Round, depth: int) -> None:
+        self._line(depth, f"sweep over {' x '.join(map(str, item.swept)) or '1'}")
+        cost = self.costs.get(item)
+        if cost is None:
+            reads = sorted({name for sink in item.wide for name in self._reads(sink)})
+            if reads:
+                self._line(depth + 1, f"reads {', '.join(reads)}")
+        else:
+            for text in sweep_lines(cost):
+                self._line(depth + 1, text)
+        needs = [sink.needs for sink in item.wide if sink.needs]
+        for need in needs[0] if needs else ():
+            if all(need in several for several in needs):
+                verb = "holds" if need.is_true else "does not hold"
+                self._line(depth + 1, f"reduces only where {self.names.value(need.condition)} {verb}")
+        for sink in item.wide:
+            self._line(depth + 1, self._with_bytes(sink, item))
+
+    def _narrow(self, item: Round, depth: int) -> None:
         for sink in item.narrow:
             self._line(depth, f"once a {'block' if sink.is_once else 'job'}: {self._with_bytes(sink, item)}")
 

@@ -1,4 +1,10 @@
-"""Long sweeps of a single job: shared by many workgroups, whose states a second dispatch combines in a fixed order."""
+"""Few jobs with long sweeps: several workgroups share a job's sweep, a dispatch a sweep.
+
+Each leaves the states of its part in scratch memory. The next dispatch combines them in a fixed order, every workgroup
+for itself, goes on to the next sweep, and does the narrow work that stands between; a last one finishes what is left.
+Nothing else has to change: what the plan calls own is met by the same lane of the same part, and what it separates by a
+fence is separated by a dispatch.
+"""
 
 from __future__ import annotations
 
@@ -6,50 +12,133 @@ from dataclasses import replace
 
 from tilec.facts import Facts
 from tilec.ops.reduce import REDUCTIONS
-from tilec.plan.ir import Dispatch, Round, Slot
+from tilec.options import Options
+from tilec.plan.ir import Dispatch, Phase, Round, Slot
 from tilec.tile import ir as tile
-from tilec.types import DType, Extent, apply, element_count
+from tilec.types import ONE, DType, Extent, apply, element_count
 
-_ELEMENTS_A_PART = 1 << 13
-_MOST_PARTS = 512
 _WORTH_SPLITTING = 1 << 15
+"""Elements of a workgroup's sweep that are worth another dispatch."""
+_ELEMENTS_A_PART = 1 << 12
+_SINGLE_ELEMENTS_A_PART = 1 << 13
+_SINGLE_MOST_PARTS = 512
+_FEW_THREADS = 1 << 15
+"""A GPU with so many threads at work still has room."""
+_ENOUGH_THREADS = 1 << 17
+_CPU_FEW_WORKGROUPS = 8
+_CPU_ENOUGH_WORKGROUPS = 32
 
 
-def split_long_sweeps(dispatches: list[Dispatch], facts: Facts) -> list[Dispatch]:
-    """In a kernel of one block, every dispatch of one job with one wide round becomes a "split" and, where it reduces,
-    a "finish"."""
+def split_long_sweeps(
+    kernel: tile.Kernel, dispatches: list[Dispatch], facts: Facts, options: Options
+) -> list[Dispatch]:
+    """Turns every dispatch of few jobs with long sweeps into one a sweep, and one that finishes where there is more to
+    do. `options.split` stands for the length that is worth it, and parts are then as small as can be."""
     result: list[Dispatch] = []
     for dispatch in dispatches:
-        total = _swept(dispatch)
-        if total is None or facts.at_most(total, _WORTH_SPLITTING):
+        if not _can_split(kernel, dispatch, options):
             result.append(dispatch)
-            continue
-        phase, item = dispatch.phase, dispatch.round
-        phase.mapping = replace(phase.mapping, lanes=dispatch.threads, jobs=1, resident=0)
-        parts = apply("min", apply("ceildiv", total, Extent.of(_ELEMENTS_A_PART)), Extent.of(_MOST_PARTS))
-        partials = tuple(
-            Slot(f"partial_{number}", dtype, (parts,), is_shared=True)
-            for number, dtype in enumerate(component_dtypes(item.reductions))
-        )
-        result.append(
-            Dispatch("split", dispatch.threads, [phase], parts=parts, partials=partials, vectors=dispatch.vectors)
-        )
-        if partials or item.narrow:
-            result.append(Dispatch("finish", dispatch.threads, [phase], parts=parts, partials=partials))
+        elif all(extent.is_one for extent in (*kernel.grid, *dispatch.phase.kept)):
+            result += _split_single(dispatch, facts, options)
+        else:
+            result += _split_few(kernel, dispatch, facts, options)
     return result
 
 
-def _swept(dispatch: Dispatch) -> Extent | None:
-    """The number of elements of the only sweep of the only job, None if the dispatch is anything else."""
+def _can_split(kernel: tile.Kernel, dispatch: Dispatch, options: Options) -> bool:
+    """Whether the dispatch is nothing but rounds, of which every one that reduces sweeps an axis."""
     if dispatch.kind != "jobs":
-        return None
+        return False
+    rounds = [item for item in dispatch.phase.items if isinstance(item, Round)]
+    wide = [item for item in rounds if item.wide]
+    if len(rounds) < len(dispatch.phase.items) or not wide or not all(item.swept for item in wide):
+        return False
+    has_states = any(sink.kind in ("reduce", "pick") for item in wide for sink in item.wide)
+    return not has_states or len(kernel.tensors) < options.limits.storage_buffers
+
+
+def _sweeps(phase: Phase) -> list[Extent]:
+    return [element_count(item.swept) for item in phase.items if isinstance(item, Round) and item.wide]
+
+
+def _split_single(dispatch: Dispatch, facts: Facts, options: Options) -> list[Dispatch]:
+    """The only job of the whole launch: it is split unless it is known to be short."""
+    worth = _WORTH_SPLITTING if options.split is None else options.split
     phase = dispatch.phase
-    if phase.kept or len(phase.items) != 1 or not isinstance(phase.items[0], Round):
-        return None
-    item = dispatch.round
-    if not item.wide or any(sink.kind == "pick" for sink in item.wide):
-        return None
-    return element_count(item.swept)
+    if all(facts.at_most(total, worth) for total in _sweeps(phase)):
+        return [dispatch]
+    phase.mapping = replace(phase.mapping, lanes=dispatch.threads, jobs=1, resident=0)
+    smallest = _SINGLE_ELEMENTS_A_PART if options.split is None else _chunk(phase)
+    return _steps(dispatch, ONE, Extent.of(smallest), Extent.of(_SINGLE_MOST_PARTS))
+
+
+def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: Options) -> list[Dispatch]:
+    """Several jobs: they are split where they are known to be few and long."""
+    phase, mapping = dispatch.phase, dispatch.phase.mapping
+    jobs = element_count(kernel.grid) * element_count(phase.kept)
+    few, enough = _FEW_THREADS // dispatch.threads, _ENOUGH_THREADS // dispatch.threads
+    if options.limits.is_cpu:
+        few, enough = _CPU_FEW_WORKGROUPS, _CPU_ENOUGH_WORKGROUPS
+    if options.split is not None:
+        if all(facts.at_most(total, options.split) for total in _sweeps(phase)):
+            return [dispatch]
+    elif not _are_few_and_long(dispatch, jobs, max(1, few), facts):
+        return [dispatch]
+    phase.mapping = replace(mapping, resident=0)
+    chunk = _chunk(phase)
+    smallest = chunk if options.split is not None else max(chunk, _ELEMENTS_A_PART // mapping.jobs)
+    at_once = apply("max", ONE, apply("ceildiv", jobs, Extent.of(mapping.jobs)))
+    return _steps(dispatch, jobs, Extent.of(smallest), apply("ceildiv", Extent.of(enough), at_once))
+
+
+def _are_few_and_long(dispatch: Dispatch, jobs: Extent, few: int, facts: Facts) -> bool:
+    """The length is asked first, so that the number of rows makes no variants where rows are short."""
+    mapping = dispatch.phase.mapping
+    if mapping.lanes < dispatch.threads and not mapping.jobs_fastest:
+        return False  # the rows are so short that a workgroup takes several
+    bound = (_WORTH_SPLITTING // mapping.jobs,)
+    is_long = any(facts.size_class(total, bound) == 1 for total in _sweeps(dispatch.phase))
+    return is_long and facts.size_class(jobs, (few * mapping.jobs,)) == 0
+
+
+def _chunk(phase: Phase) -> int:
+    """Elements of one round of the loop over a sweep."""
+    return phase.mapping.lanes * phase.mapping.granule * phase.mapping.unroll
+
+
+def _steps(dispatch: Dispatch, jobs: Extent, smallest: Extent, most: Extent) -> list[Dispatch]:
+    """A dispatch for each sweep of the dispatch's phase, and for narrow work that must not share one with a sweep."""
+    found: list[Dispatch] = []
+    combined: list[tuple[Round, tuple[Slot, ...]]] = []
+    waiting: list[Round] = []
+
+    def add(kind: str, narrow: list[Round], sweep: Round | None, parts: Extent, partials: tuple[Slot, ...]) -> None:
+        step = Dispatch(kind, dispatch.threads, [dispatch.phase], vectors=dispatch.vectors, parts=parts)
+        step.sweep, step.narrow = sweep, tuple(item for item in narrow if item.narrow)
+        step.combined, step.partials = tuple(combined), partials
+        found.append(step)
+
+    for item in dispatch.phase.items:
+        assert isinstance(item, Round)
+        if not item.wide:
+            waiting.append(item)
+            continue
+        is_fenced = item.fence or any(each.fence for each in waiting if not each.wide)
+        if is_fenced and any(each.narrow for each in waiting):
+            add("finish", waiting, None, ONE, ())
+            waiting = []
+        parts = apply("max", ONE, apply("min", apply("ceildiv", element_count(item.swept), smallest), most))
+        partials = tuple(
+            Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=True)
+            for number, dtype in enumerate(component_dtypes(item))
+        )
+        add("split", waiting, item, parts, partials)
+        if partials:
+            combined.append((item, partials))
+        waiting = [item]
+    if any(each.narrow for each in waiting):
+        add("finish", waiting, None, ONE, ())
+    return found
 
 
 def group_states(reductions: list[tile.Reduce]) -> list[list[tile.Reduce]]:
@@ -66,10 +155,11 @@ def group_states(reductions: list[tile.Reduce]) -> list[list[tile.Reduce]]:
     return groups + [[reduction] for reduction in reductions if reduction not in taken]
 
 
-def component_dtypes(reductions: list[tile.Reduce]) -> list[DType]:
-    """The dtypes of the components of all states of `reductions`, in the order of `group_states`."""
+def component_dtypes(item: Round) -> list[DType]:
+    """The dtypes of the components of all states of a round: its reductions' in the order of `group_states`, then its
+    picks'."""
     dtypes: list[DType] = []
-    for group in group_states(reductions):
+    for group in group_states(item.reductions):
         state = REDUCTIONS[group[0].op].state if len(group) == 1 else "shifted"
         match state:
             case "shifted":
@@ -78,4 +168,4 @@ def component_dtypes(reductions: list[tile.Reduce]) -> list[DType]:
                 dtypes += [group[0].operand.type.dtype, DType.I32]
             case _:
                 dtypes.append(group[0].type.dtype)
-    return dtypes
+    return dtypes + [sink.pick.type.dtype for sink in item.picks]

@@ -110,8 +110,7 @@ def _count_access(
 
 
 def _count_states(item: Round, work: Work) -> None:
-    picks = sum(sink.kind == "pick" for sink in item.wide)
-    work.state_words = len(component_dtypes(item.reductions)) + picks
+    work.state_words = len(component_dtypes(item))
     for group in group_states(item.reductions):
         work.reductions += [reduction.op for reduction in group]
         if any(reduction.op == "rest" for reduction in group):

@@ -8,14 +8,11 @@ from contextlib import contextmanager
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, signed, subtract, unsigned
 from tilec.loop.lower.code import WORKGROUP, ZERO
-from tilec.loop.lower.combine import combined, over_lanes, settle_components
 from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame, store_shared, thread_number
-from tilec.loop.lower.memory import read_slot, write_slot
-from tilec.loop.lower.states import make_states
 from tilec.loop.lower.sweep import RoundLowering
-from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Round, Slot, WhileItem
+from tilec.plan.ir import ForItem, IfItem, Item, Phase, Round, Slot, WhileItem
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply, element_count
@@ -49,7 +46,8 @@ class ItemLowering:
 
     # --- phases ----------------------------------------------------------------------------------------------
 
-    def _lanes(self, phase: Phase) -> None:
+    def lanes(self, phase: Phase) -> None:
+        """Which lane of which job at once the thread is."""
         frame, mapping = self.frame, phase.mapping
         thread = thread_number()
         if mapping.jobs == 1:
@@ -64,6 +62,12 @@ class ItemLowering:
             frame.lane = self.code.let("lane", remainder(thread, const(mapping.lanes)))
 
     def _job(self, phase: Phase, job: ir.Expr, valid: ir.Expr | None) -> None:
+        with self.job(phase, job, valid):
+            self._predeclare([item for item in phase.items if isinstance(item, (IfItem, ForItem, WhileItem))])
+            self.lower(phase.items)
+
+    @contextmanager
+    def job(self, phase: Phase, job: ir.Expr, valid: ir.Expr | None) -> Iterator[None]:
         """The body of one job with number `job` among the block's."""
         frame, code = self.frame, self.code
         saved, registers = dict(frame.index), dict(frame.registers)
@@ -77,8 +81,7 @@ class ItemLowering:
                 frame.index[f"k{axis}"] = code.let("row", remainder(rest, extent))
                 rest = code.let("rest", divide(rest, extent))
         outer, self.phase = self.phase, phase
-        self._predeclare([item for item in phase.items if isinstance(item, (IfItem, ForItem, WhileItem))])
-        self.lower(phase.items)
+        yield
         self.phase, frame.index, frame.registers, frame.valid = outer, saved, registers, None
 
     def _predeclare(self, items: list[Item]) -> None:
@@ -94,7 +97,7 @@ class ItemLowering:
         """All jobs of the block, by one workgroup."""
         frame, code = self.frame, self.code
         with code.block() as body:
-            self._lanes(phase)
+            self.lanes(phase)
             count = element_count(phase.kept)
             at_once = phase.mapping.jobs
             extent = self.evaluator.extent(count)
@@ -118,23 +121,17 @@ class ItemLowering:
     def spread(self, phase: Phase, merges_blocks: bool) -> Extent:
         """The jobs of all blocks over workgroups; gives the number of workgroups."""
         frame, code = self.frame, self.code
-        grid = frame.kernel.grid
-        blocks = grid[0] * grid[1] * grid[2]
+        blocks = element_count(frame.kernel.grid)
         kept = element_count(phase.kept)
         at_once = phase.mapping.jobs
-        self._lanes(phase)
+        self.lanes(phase)
         workgroup = signed(WORKGROUP)
         if merges_blocks:
-            number = code.let("job", add(multiply(workgroup, const(at_once)), frame.slot))
-            total = frame.bindings.extent(blocks * kept)
-            valid = code.let("valid", compare("lt", number, total)) if at_once > 1 else None
-            extent = self._positive(kept)
-            frame.set_block(divide(number, extent) if not blocks.is_one else ZERO)
-            job = code.let("job", remainder(number, extent)) if not blocks.is_one else number
+            _, job, valid = self.numbered(phase, workgroup)
             self._job(phase, job, valid)
-            return _ceildiv(blocks * kept, at_once)
-        groups = _ceildiv(kept, at_once)
-        extent = self._positive(groups)
+            return ceildiv(self.all_jobs(phase), at_once)
+        groups = ceildiv(kept, at_once)
+        extent = frame.bindings.extent(groups)
         frame.set_block(divide(workgroup, extent) if not blocks.is_one else ZERO)
         turn = code.let("turn", remainder(workgroup, extent)) if not blocks.is_one else workgroup
         job = code.let("job", add(multiply(turn, const(at_once)), frame.slot))
@@ -142,63 +139,22 @@ class ItemLowering:
         self._job(phase, job, valid)
         return blocks * groups
 
-    # --- split sweeps ----------------------------------------------------------------------------------------
+    def all_jobs(self, phase: Phase) -> Extent:
+        """How many jobs all blocks have."""
+        return element_count(self.frame.kernel.grid) * element_count(phase.kept)
 
-    def _only_round(self, dispatch: Dispatch) -> tuple[RoundLowering, Round]:
-        self._lanes(dispatch.phase)
-        self.phase = dispatch.phase
-        self.frame.shared_is_read = False
-        return RoundLowering(self.frame, dispatch.phase, self.evaluator), dispatch.round
-
-    def split(self, dispatch: Dispatch) -> None:
-        """A workgroup's share of a sweep; its first lane leaves the combined states among the partial results."""
-        phase, code, frame = dispatch.phase, self.code, self.frame
-        lowering, item = self._only_round(dispatch)
-        chunk = phase.mapping.lanes * phase.mapping.granule * phase.mapping.unroll
-        total = element_count(item.swept)
-        share = apply("ceildiv", apply("ceildiv", total, dispatch.parts), Extent.of(chunk)) * chunk
-        part = signed(WORKGROUP)
-        first = code.let("first", multiply(part, frame.bindings.extent(share)))
-        end = ir.Op("min", (add(first, frame.bindings.extent(share)), frame.bindings.extent(total)), DType.I32)
-        lowering.part = (ir.Op("min", (first, frame.bindings.extent(total)), DType.I32), code.let("end", end))
-        lowering.part = (code.let("first", lowering.part[0]), lowering.part[1])
-        states = lowering.sweep(item)
-        if not states:
-            lowering.finish(Round(item.swept, item.wide))
-            return
-        components = combined(frame, states, phase.mapping)
-        with code.when(compare("eq", frame.lane, ZERO)):
-            flat = [part for parts in components for part in parts]
-            place, span = (code.let("part", part),), item.wide[0].value.span
-            for slot, value in zip(dispatch.partials, flat, strict=True):
-                write_slot(frame, slot, place, value, self.evaluator.scalar, span)
-
-    def finish(self, dispatch: Dispatch) -> None:
-        """One workgroup combines the partial states and does what follows."""
-        phase, code, frame = dispatch.phase, self.code, self.frame
-        lowering, item = self._only_round(dispatch)
-        states = make_states(item.reductions, frame.plan.trusts_exp)
-        count = frame.bindings.extent(dispatch.parts)
-        held: list[list[ir.Local]] = []
-        for state in states:
-            state.declare(code, 0)
-            held.append([code.declare("held", part) for part in state.components(code)])
-        number = ir.Local("part", DType.I32)
-        with code.block() as body:
-            slots = iter(dispatch.partials)
-            for state, parts in zip(states, held, strict=True):
-                loaded = [
-                    code.let("loaded", read_slot(frame, next(slots), (number,), self.evaluator.scalar)) for _ in parts
-                ]
-                for local, value in zip(parts, state.fold(code, [list(parts), loaded]), strict=True):
-                    code.assign(local, value)
-        code.emit(ir.Loop(number, frame.lane, count, const(phase.mapping.lanes), tuple(body)))
-        if states:
-            settle_components(frame, states, over_lanes(frame, states, held, phase.mapping))
-        lowering.finish(item)
-
-    def _positive(self, extent: Extent) -> ir.Expr:
-        return self.frame.bindings.extent(extent)
+    def numbered(self, phase: Phase, group: ir.Expr) -> tuple[ir.Expr, ir.Expr, ir.Expr | None]:
+        """The thread's job in this group of those that run at once: its number among those of all blocks and of its
+        own, which becomes the one at hand, and whether there is such a job."""
+        frame, code = self.frame, self.code
+        blocks, at_once = element_count(frame.kernel.grid), phase.mapping.jobs
+        number = code.let("job", add(multiply(group, const(at_once)), frame.slot))
+        total = frame.bindings.extent(self.all_jobs(phase))
+        valid = code.let("valid", compare("lt", number, total)) if at_once > 1 else None
+        extent = frame.bindings.extent(element_count(phase.kept))
+        frame.set_block(divide(number, extent) if not blocks.is_one else ZERO)
+        job = code.let("job", remainder(number, extent)) if not blocks.is_one else number
+        return number, job, valid
 
     # --- control flow ----------------------------------------------------------------------------------------
 
@@ -360,5 +316,5 @@ class ItemLowering:
         self._results(node, registers)
 
 
-def _ceildiv(extent: Extent, divisor: int) -> Extent:
+def ceildiv(extent: Extent, divisor: int) -> Extent:
     return apply("ceildiv", extent, Extent.of(divisor))

@@ -8,6 +8,7 @@ from tilec.loop.lower.code import TID, WORKGROUP
 from tilec.loop.lower.frame import Bindings, Frame
 from tilec.loop.lower.jobs import ItemLowering
 from tilec.loop.lower.memory import to_bits, unpacked
+from tilec.loop.lower.split import lower_step
 from tilec.plan.ir import Dispatch, Plan
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply, element_count
@@ -52,12 +53,8 @@ def _lower_dispatch(frame: Frame, dispatch: Dispatch) -> Extent:
     lowering = ItemLowering(frame)
     if dispatch.kind == "jobs":
         return lowering.spread(dispatch.phase, dispatch.merges_blocks)
-    if dispatch.kind == "split":
-        lowering.split(dispatch)
-        return dispatch.parts
-    if dispatch.kind == "finish":
-        lowering.finish(dispatch)
-        return Extent.of(1)
+    if dispatch.kind in ("split", "finish"):
+        return lower_step(lowering, dispatch)
     grid = frame.kernel.grid
     frame.set_block(signed(WORKGROUP))
     lowering.lower(dispatch.items)

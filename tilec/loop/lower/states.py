@@ -13,6 +13,7 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import compare, const
 from tilec.loop.lower.code import Code
 from tilec.ops.reduce import REDUCTIONS
+from tilec.plan.ir import Round
 from tilec.plan.split import group_states
 from tilec.tile import ir as tile
 from tilec.types import DType
@@ -290,14 +291,14 @@ class PickState(State):
         return [(self.pick, components[0])]
 
 
-def make_states(reductions: list[tile.Reduce], trusts_exp: bool) -> list[State]:
-    """The states that give all `reductions`, in the order of `group_states`."""
+def make_states(item: Round, trusts_exp: bool) -> list[State]:
+    """The states of all reductions of a round, in the order of `group_states`, and of its picks."""
     states: list[State] = []
-    for group in group_states(reductions):
+    for group in group_states(item.reductions):
         if any(reduction.op == "rest" for reduction in group):
             states.append(ShiftedState(group, trusts_exp))
         elif REDUCTIONS[group[0].op].state == "best":
             states.append(BestState(group[0]))
         else:
             states.append(PlainState(group[0]))
-    return states
+    return states + [PickState(sink.pick) for sink in item.picks]

@@ -47,13 +47,13 @@ class RoundLowering:
         states = self.sweep(item) if item.wide else []
         if states:
             combine(self.frame, states, self.mapping)
-        self.finish(item)
-
-    def finish(self, item: Round) -> None:
-        """The narrow work; what the round publishes can be read from now on."""
         if item.narrow:
-            self._narrow(item.narrow)
-        for sink in item.sinks:
+            self.narrow(item.narrow)
+        self.publish(item.wide)
+
+    def publish(self, sinks: list[Sink]) -> None:
+        """From now on what the sinks have published is read from its slots."""
+        for sink in sinks:
             if sink.kind == "publish":
                 self.frame.available.add(sink.value)
 
@@ -63,16 +63,9 @@ class RoundLowering:
         """The sweep itself; gives the lane's states, to be combined."""
         frame, code = self.frame, self.code
         sinks = item.wide
-        states: dict[tile.Value, State] = {}
-        own: list[tuple[Sink, PickState]] = []
-        ordered: list[State] = make_states(item.reductions, frame.plan.trusts_exp)
-        for state in ordered:
-            for reduction in state.reductions:
-                states[reduction] = state
-        for sink in sinks:
-            if sink.kind == "pick":
-                own.append((sink, PickState(sink.pick)))
-        ordered += [state for _, state in own]
+        ordered = make_states(item, frame.plan.trusts_exp)
+        states: dict[tile.Value, State] = {one: state for state in ordered for one in state.reductions}
+        picked = {state.pick: state for state in ordered if isinstance(state, PickState)}
         levels = self._levels(item)
         for state in ordered:
             state.declare(code, levels)
@@ -80,9 +73,9 @@ class RoundLowering:
         common = {c for c in set.intersection(*masks.values()) if not c[1].startswith("s")}
         alive = both([frame.valid, self.masks.holds(common, frame.index)])
         with code.when(alive):
-            for sink, picked in own:
+            for sink in item.picks:
                 with self.rows.where_needed(self.rows.needs_of(sink, common)):
-                    self._own_pick(sink, picked, masks[sink] - common)
+                    self._own_pick(sink, picked[sink.pick], masks[sink] - common)
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
                 self._by_needs(item, rest, states, masks, common)
@@ -322,10 +315,13 @@ class RoundLowering:
             own = (*aligned(pick.operand, indices)[:-1], index)
             granule, lanes = self.mapping.granule, self.mapping.lanes
             owner = remainder(divide(unsigned(index), const(granule, DType.U32)), const(lanes, DType.U32))
-            mine = compare("eq", owner, unsigned(self.frame.lane))
+            mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None
+            if self.part is not None:
+                first, end = self.part
+                mine = both([compare("le", first, index), compare("lt", index, end), mine])
             with (
                 code.when(code.let("exists", self.evaluator.picks(pick, index, own))),
-                code.when(code.let("is_mine", mine) if lanes > 1 else None),
+                code.when(None if mine is None else code.let("is_mine", mine)),
             ):
                 code.assign(state.value, self.evaluator.at(pick.operand, own))
 
@@ -338,7 +334,7 @@ class RoundLowering:
             ]
         )
 
-    def _narrow(self, sinks: list[Sink]) -> None:
+    def narrow(self, sinks: list[Sink]) -> None:
         """What the first lane of the job does once."""
         first = compare("eq", self.frame.lane, ZERO) if self.mapping.lanes > 1 else None
         groups: list[tuple[tuple[set[Condition], bool], list[Sink]]] = []
@@ -356,6 +352,7 @@ class RoundLowering:
                     indices = tuple(self.frame.index[role] for role in sink.roles)
                     value = self.evaluator.at(sink.operand, aligned(sink.operand, indices))
                     self.sinks.write(sink, self.frame.index, value)
+                    self.publish([sink])
 
 
 def _scalar(index: tile.AxisIndex) -> tile.Value:
