@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilec.errors import ArrayError, CompileError, DeviceError, DeviceLostError, TilecError
+from tilec.errors import ArrayError, CompileError, DebugError, DeviceError, DeviceLostError, TilecError
 
 if TYPE_CHECKING:
     from tilec.runtime.arrays import DeviceArray
@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from tilec.runtime.device import Device, DeviceInfo, device, devices
     from tilec.runtime.kernel import Kernel
     from tilec.runtime.module import CompileWarning, Module, compile
+    from tilec.runtime.reports import DebugWarning
     from tilec.runtime.result import Result
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ArrayError", "Bound", "CompileError", "CompileWarning", "Device", "DeviceArray", "DeviceError",
-    "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "TilecError", "__version__", "compile", "device",
-    "devices",
+    "ArrayError", "Bound", "CompileError", "CompileWarning", "DebugError", "DebugWarning", "Device", "DeviceArray",
+    "DeviceError", "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "TilecError", "__version__",
+    "compile", "device", "devices",
 ]  # fmt: skip
 
 # Importing tilec is cheap: the compiler, NumPy and wgpu load when they are first used.
 _HOMES = {
     "Bound": "tilec.runtime.bound",
     "CompileWarning": "tilec.runtime.module",
+    "DebugWarning": "tilec.runtime.reports",
     "Device": "tilec.runtime.device",
     "DeviceArray": "tilec.runtime.arrays",
     "DeviceInfo": "tilec.runtime.device",

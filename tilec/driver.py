@@ -88,9 +88,15 @@ class Built:
 
 
 def build_kernel(
-    program: Program, name: str, dtypes: DTypes | None = None, constants: Constants | None = None, verify: bool = False
+    program: Program,
+    name: str,
+    dtypes: DTypes | None = None,
+    constants: Constants | None = None,
+    verify: bool = False,
+    debug: bool = False,
 ) -> Built:
-    """The tile kernel `name` with the semantic passes applied. Raises CompileError with everything found."""
+    """The tile kernel `name` with the semantic passes applied; for `debug` with what it asserts and prints, and with
+    reports of where NaNs and infinities come from. Raises CompileError with everything found."""
     from tilec.sema.infer import build_kernel as infer
 
     reporter = Reporter()
@@ -102,11 +108,15 @@ def build_kernel(
     with stage(f"inferring the types of kernel {forward}"):
         kernel = infer(program, forward, dtypes=chosen, constants=fixed, reporter=reporter)
     reporter.raise_if_errors()
+    from tilec.tile.passes import NORMALISE
+    from tilec.tile.passes.drop_reports import drop_reports
+    from tilec.tile.passes.watch_values import watch_values
+
+    kernel = kernel if debug else _run_passes(kernel, [drop_reports], verify)
     if signature.derivation is not None:
         kernel = _derive_kernel(kernel, signature, reporter, constants or {})
-    from tilec.tile.passes import NORMALISE
-
-    return Built(_run_passes(kernel, NORMALISE, verify), reporter.warnings)
+    passes = [*NORMALISE, watch_values] if debug else NORMALISE
+    return Built(_run_passes(kernel, passes, verify), reporter.warnings)
 
 
 def derive(
@@ -256,8 +266,9 @@ def _check_limits(built: Kernel, program: LoopProgram, options: Options) -> None
 def _plan(built: Kernel, dims: Mapping[str, int] | None, options: Options) -> tuple[Kernel, Plan]:
     from tilec.plan.make import make_plan
     from tilec.tile.passes import PASSES
+    from tilec.tile.passes.place_reports import place_reports
 
-    kernel = _run_passes(built, PASSES, options.verify)
+    kernel = _run_passes(built, [place_reports, *PASSES], options.verify)
     with stage(f"planning kernel {built.name}"):
         return kernel, make_plan(kernel, Facts(dims), options)
 

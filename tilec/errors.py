@@ -39,6 +39,16 @@ class DeviceLostError(DeviceError):
     """The driver gave the device up (a reset, a removed card). Opened anew it works again; its arrays are gone."""
 
 
+class DebugError(TilecError):
+    """An `assert` of a debug build that failed, with its line, the elements and the values there. `log` is what the
+    launch told, `results` what it gave all the same."""
+
+    def __init__(self, message: str, log: object = None, results: object = None) -> None:
+        super().__init__(message)
+        self.log = log
+        self.results = results
+
+
 class InternalError(TilecError):
     """A failure inside the compiler: a bug of tilec, never of the program. `stage` names the pass or the room."""
 

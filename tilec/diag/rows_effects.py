@@ -125,25 +125,6 @@ kernel k(A: tensor<f32>[M], n: i32) {
 }""",
 )
 
-DEBUG_NOT_YET = Row(
-    "E0421",
-    message="`{name}` is not implemented yet",
-    label="debug builds are a later step",
-    hint="dims and scalar parameters can be checked with `require`; store a value to look at it",
-    explanation="""
-`assert` and `print` act in debug builds, which this version does not have yet.""",
-    wrong="""
-kernel k(A: tensor<f32>[M]) {
-  assert M > 0, "empty"
-  A[:] = 0.0
-}""",
-    right="""
-kernel k(A: tensor<f32>[M]) {
-  require M > 0, "empty"
-  A[:] = 0.0
-}""",
-)
-
 AUTOTUNE_NOT_YET = Row(
     "E0422",
     message="`@autotune` is not implemented yet",

@@ -17,6 +17,7 @@ from tilec.loop.interp_errors import BarrierError, InterpreterError
 from tilec.loop.interp_memory import Memory, Touch
 from tilec.ops import reference
 from tilec.ops.reference import NUMPY_DTYPES
+from tilec.tile.reports import Layout
 from tilec.types import DType
 
 
@@ -121,6 +122,28 @@ class Threads:
         shape = (self.count,) if buffer.width == 1 else (self.count, 4)
         values = np.broadcast_to(value, shape)[mask]
         self._buffer(buffer).store(self._touch(index, mask, self._storage_epochs, statement), values)
+
+    def tell(
+        self, buffer: ir.Buffer, layout: Layout, site: int, words: list[np.ndarray], mask: np.ndarray
+    ) -> None:
+        """A record of each thread of the mask, whose first word is the block, in the order of the threads."""
+        log = self._buffer(buffer).words
+        block, *rest = (np.broadcast_to(word, (self.count,))[mask] for word in words)
+        told = block <= log[0]
+        block, rest = block[told], [word[told] for word in rest]
+        if not len(block):
+            return
+        kind = layout.sites[site].kind
+        counter = layout.kind_word(kind)
+        first = int(log[counter])
+        log[counter] += len(block)
+        log[counter + 1] = min(log[counter + 1], block.min())
+        log[layout.site_word(site)] += len(block)
+        room = layout.room(len(log))
+        for offset, record in enumerate(zip(block, *rest, strict=True), first):
+            if offset < room:
+                at = layout.head + (layout.kinds.index(kind) * room + offset) * layout.record
+                log[at : at + layout.record] = (site, *record)
 
     def load_shared(self, array: ir.SharedArray, index: np.ndarray, mask: np.ndarray, statement: int) -> np.ndarray:
         shared = self._shared[array]

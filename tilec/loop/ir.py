@@ -11,6 +11,7 @@ from itertools import count
 from typing import TypeAlias
 
 from tilec.source import Span
+from tilec.tile.reports import Layout
 from tilec.types import DType, Extent
 
 _numbers = count(1)
@@ -24,7 +25,8 @@ class Buffer:
     """A storage buffer as a dispatch sees it: an array of `element` (F32, I32 or U32), vec4 of it if `width` is 4.
 
     `tensor` is the kernel parameter it holds, None for the scratch buffer (`name` "scratch"). Tensors of 16- and 8-bit
-    types, i64 and bool are arrays of U32 words, low bits first. `writable` decides read or read_write.
+    types, i64 and bool are arrays of U32 words, low bits first. `writable` decides read or read_write. `is_log`: only
+    `Tell` touches it, atomically.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Buffer:
     tensor: str | None
     writable: bool
     width: int = 1
+    is_log: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,12 +298,25 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Tell:
+    """Appends a record to the log, atomically, if it has room: `words` (U32) behind the site's number and the block's.
+    `tilec.tile.reports.Layout` says what lies where."""
+
+    buffer: Buffer
+    layout: Layout
+    site: int
+    block: Expr
+    words: tuple[Expr, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Comment:
     text: str
 
 
 Statement: TypeAlias = (
-    "Let | Declare | Assign | StoreElement | SharedStore | If | Loop | While | Barrier | Comment"
+    "Let | Declare | Assign | StoreElement | SharedStore | If | Loop | While | Barrier | Tell | Comment"
 )
 
 
@@ -327,7 +343,7 @@ class Program:
     """A compiled kernel: dispatches in order, one uniform block for all of them, one scratch buffer of `scratch_words`
     32-bit words (an extent; 0: none). Memory that a dispatch writes is visible to the next. `guards` are the texts of
     `Facts.guards` under which it is right; `subgroup` says how many neighbouring threads, from a multiple of it on, it
-    takes to be of one subgroup."""
+    takes to be of one subgroup; `log` how the buffer lies into which a debug build tells."""
 
     kernel: str
     dispatches: tuple[Dispatch, ...]
@@ -335,3 +351,4 @@ class Program:
     scratch_words: Extent
     guards: tuple[str, ...]
     subgroup: int = 1
+    log: Layout | None = None

@@ -104,6 +104,8 @@ class _Verifier:
                 self._loop(statement, is_uniform)
             case ir.While():
                 self._while(statement, is_uniform)
+            case ir.Tell():
+                self._tell(statement)
             case ir.Barrier():
                 require(is_uniform, "a barrier that some threads of a workgroup may not reach")
 
@@ -132,10 +134,18 @@ class _Verifier:
             same_dtype(statement.value.dtype, statement.array.dtype, "the value")
             return
         buffer = statement.buffer
+        require(not buffer.is_log, f"{buffer.name} is told into, not stored to")
         require(buffer in self._dispatch.buffers, f"the dispatch does not bind {buffer.name}")
         require(buffer.writable, f"{buffer.name} is only readable")
         require(width == buffer.width, f"a value of width {width} for {buffer.name} of width {buffer.width}")
         same_dtype(statement.value.dtype, buffer.element, "the value")
+
+    def _tell(self, statement: ir.Tell) -> None:
+        require(statement.buffer in self._dispatch.buffers, f"the dispatch does not bind {statement.buffer.name}")
+        require(statement.buffer.is_log, f"{statement.buffer.name} is no log")
+        require(len(statement.words) == statement.layout.record - 2, "a record of another length")
+        for word in (statement.block, *statement.words):
+            self._scalar(word, (DType.U32,), "a word")
 
     def _loop(self, statement: ir.Loop, is_uniform: bool) -> None:
         index = statement.index

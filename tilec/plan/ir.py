@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from tilec.tile import ir as tile
 from tilec.tile.needed import Need
+from tilec.tile.reports import Layout
 from tilec.types import ONE, DType, Extent, element_count
 
 # A role says by what an axis is indexed: "k0", "k1", ... the kept axes of the phase, "s0", ... the swept axes of the
@@ -38,7 +39,8 @@ class Slot:
 @dataclass(slots=True, eq=False)
 class Sink:
     """`kind`: "reduce" (value: Reduce), "pick" (Pick, read by the lane that owns the element), "store" (Store),
-    "publish" (any value, into `slot`) or "carry" (a yielded value, into the `slot` of the loop's carried argument).
+    "publish" (any value, into `slot`), "carry" (a yielded value, into the `slot` of the loop's carried argument) or
+    "report" (Report, into the log).
 
     `roles` are those of the axes of the operand (reduce), the picked row's axes (pick), the spans (store) or the value.
     `granular`: a store of a packed type whose words each have one owner (`Phase.granule` elements at a time).
@@ -75,6 +77,12 @@ class Sink:
         return self.value
 
     @property
+    def report(self) -> tile.Report:
+        """The value of a sink of kind "report"."""
+        assert isinstance(self.value, tile.Report)
+        return self.value
+
+    @property
     def target(self) -> Slot:
         """The slot that a sink of kind "publish" or "carry" fills."""
         assert self.slot is not None
@@ -85,7 +93,7 @@ class Sink:
         """What the sink evaluates."""
         if isinstance(self.value, (tile.Reduce, tile.Store, tile.Pick)) and self.kind in ("reduce", "store", "pick"):
             return self.value.operand
-        return self.value
+        return self.value.where if isinstance(self.value, tile.Report) else self.value
 
     @property
     def shape(self) -> tuple[Extent, ...]:
@@ -99,7 +107,8 @@ class Sink:
     @property
     def is_narrow(self) -> bool:
         """Done once a job, not once an element."""
-        return self.kind in ("store", "publish", "carry") and not any(role.startswith("s") for role in self.roles)
+        is_per_element = self.kind not in ("reduce", "pick")
+        return is_per_element and not any(role.startswith("s") for role in self.roles)
 
 
 @dataclass(slots=True, eq=False)
@@ -245,9 +254,10 @@ class Dispatch:
 class Plan:
     """`shadows` maps a packed tensor that is stored where words are shared to the slot that stands for it meanwhile.
 
-    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument;
-    `workgroup_words` is how much workgroup memory there is, `subgroup` how many neighbouring threads may shuffle,
-    `trusts_exp` whether the built-in exponential is right for NaN and -inf."""
+    `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument; `needed` the
+    conditions without which a load is not needed; `workgroup_words` is how much workgroup memory there is, `subgroup`
+    how many neighbouring threads may shuffle, `trusts_exp` whether the built-in exponential is right for NaN and -inf;
+    `log` how a debug build's log lies in memory."""
 
     dispatches: list[Dispatch]
     slots: list[Slot]
@@ -258,3 +268,4 @@ class Plan:
     workgroup_words: int = 4096
     subgroup: int = 1
     trusts_exp: bool = False
+    log: Layout | None = None

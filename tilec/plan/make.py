@@ -17,6 +17,7 @@ from tilec.plan.split import split_long_sweeps
 from tilec.plan.vectors import choose_vectors
 from tilec.plan.walk import Walker
 from tilec.tile import ir as tile
+from tilec.tile.reports import layout_of
 from tilec.tile.walk import opaque_of, operands_of, regions_of, walk
 
 _ATTEMPTS = 10_000
@@ -50,7 +51,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     words = options.limits.workgroup_bytes // 4 - 16
     return Plan(
         dispatches, slots, planner.homes, shadows, facts.guards, needed, words, options.limits.subgroup,
-        trusts_exp="exp" in options.trusted,
+        trusts_exp="exp" in options.trusted, log=layout_of(kernel),
     )  # fmt: skip
 
 
@@ -170,6 +171,8 @@ class _Planner:
             sinks.append(Sink("reduce" if isinstance(value, tile.Reduce) else "pick", value, position))
         if isinstance(value, tile.Store):
             sinks.append(Sink("store", value, position))
+        if isinstance(value, tile.Report):
+            sinks.append(Sink("report", value, position))
         if value in self.published and value not in self.controls.results:
             sinks.append(Sink("publish", value, position, self.homes[value]))
         return sinks
@@ -177,7 +180,7 @@ class _Planner:
     def has_sinks(self, region: tile.Region) -> bool:
         """Whether anything in the region must happen at its place."""
         return any(
-            isinstance(value, (tile.Store, tile.For, tile.While))
+            isinstance(value, (tile.Store, tile.Report, tile.For, tile.While))
             or value in self.published
             or value in self.walker.sink_values
             or (isinstance(value, tile.If) and (self.has_sinks(value.then) or self.has_sinks(value.otherwise)))
@@ -200,7 +203,7 @@ def _enclosing_loops(region: tile.Region, around: tuple[tile.Value, ...]) -> dic
 
 def _is_tile(value: tile.Value) -> bool:
     """Whether the naive plan keeps the value in scratch: tiles, and scalars that memory was read for."""
-    if isinstance(value, (tile.Store, tile.If, tile.For, tile.While, tile.Argument, tile.Const)):
+    if isinstance(value, (tile.Store, tile.Report, tile.If, tile.For, tile.While, tile.Argument, tile.Const)):
         return False
     if isinstance(value, tile.Result) and not isinstance(value.producer, tile.If):
         return False
@@ -208,10 +211,12 @@ def _is_tile(value: tile.Value) -> bool:
 
 
 def _used(kernel: tile.Kernel) -> set[tile.Value]:
-    """Instructions that a store or control flow depends on."""
+    """Instructions that a store, a report or control flow depends on."""
     used: set[tile.Value] = set()
     stack: list[tile.Value] = [
-        value for value in walk(kernel.body) if isinstance(value, (tile.Store, tile.For, tile.While, tile.If))
+        value
+        for value in walk(kernel.body)
+        if isinstance(value, (tile.Store, tile.Report, tile.For, tile.While, tile.If))
     ]
     while stack:
         value = stack.pop()

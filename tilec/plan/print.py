@@ -189,6 +189,8 @@ class _Printer:
             case "store":
                 ending = ", a word a lane" if sink.granular else ""
                 return f"stores {self.names.access(sink.store)}{ending}"
+            case "report":
+                return f"tells where {self.names.value(sink.operand)} holds ({sink.report.kind})"
             case "publish":
                 return f"keeps {self.names.value(value)}{_named(value)} in scratch {sink.target.name}"
         return f"carries {self.names.value(value)} in scratch {sink.target.name}"

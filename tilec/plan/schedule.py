@@ -74,7 +74,7 @@ class Scheduler:
 
     def _require_homes(self, sink: Sink) -> None:
         """A sink must not overwrite what other lanes of it still read: then its operand is published first."""
-        if sink.kind in ("reduce", "pick") or (sink.operand in self.walker.homes and sink.kind != "publish"):
+        if sink.kind in ("reduce", "pick", "report") or (sink.operand in self.walker.homes and sink.kind != "publish"):
             return
         marks = tuple("." if extent.is_one else f"s{axis}" for axis, extent in enumerate(sink.shape))
         accesses = self.walker.needs(sink, marks).accesses

@@ -84,6 +84,12 @@ class Walker:
             for scalar in opaque_of(store):
                 self._visit(scalar, (), needs, seen, is_narrow)
             needs.accesses.append(_tensor_access(store, roles, True, is_narrow))
+        elif sink.kind == "report":
+            report = sink.report
+            for operand in (report.where, *report.values):
+                self._visit(operand, operand_roles(operand.type.shape, roles), needs, seen, is_narrow)
+            for scalar in (*report.rounds, *opaque_of(report.where)):
+                self._visit(scalar, (), needs, seen, is_narrow)
         else:
             self._visit(sink.value, roles, needs, seen, is_narrow, at_home=sink.kind != "publish")
             slot = sink.target

@@ -18,6 +18,7 @@ from tilec.runtime.result import Result
 from tilec.runtime.scalars import Number, scalar_value
 from tilec.runtime.windowed import Launchable, Windowed, prepare
 from tilec.tile.ir import Kernel as TileKernel
+from tilec.tile.reports import Log
 
 if TYPE_CHECKING:
     from tilec.runtime.kernel import Kernel
@@ -35,7 +36,7 @@ def call(
     """See `Kernel.__call__`."""
     kernel, named = _specialised(kernel, named)
     values = assign(kernel, positional, named)
-    key = _fast_key(values, device, dtypes)
+    key = None if kernel.is_debug else _fast_key(values, device, dtypes)
     if key is not None:
         prepared = kernel._prepared.get(key)
         if prepared is not None:
@@ -54,6 +55,8 @@ def bind(
     dtypes: Mapping[str, Any] | None,
 ) -> Bound:
     """See `Kernel.bind`."""
+    if kernel.is_debug:
+        raise ArrayError(f"{kernel.name}: a debug build answers each call: call it, or compile it without debug")
     kernel, named = _specialised(kernel, named)
     values = assign(kernel, positional, named)
     made = _Call(kernel, values, dtypes)
@@ -183,6 +186,8 @@ class _Call:
 
     def run(self, device: Device | str | int | None, key: Hashable) -> Result:
         chosen = self._device(device)
+        if self.kernel.is_debug:
+            return self._debug(chosen, key)
         if chosen is None:
             return self._interpret()
         prepared, arrays = self.prepare_for(chosen, key), self.host_arrays()
@@ -190,7 +195,9 @@ class _Call:
         if isinstance(prepared, Windowed) and len(on_host) == len(arrays):
             results = prepared.run_host(on_host)
             return Result({name: self._own_shape(name, array) for name, array in results.items()})
-        written = launch(prepared, arrays)
+        return self._result(launch(prepared, arrays))
+
+    def _result(self, written: Mapping[str, DeviceArray]) -> Result:
         if any(isinstance(array, DeviceArray) for array in self.arrays.values()):
             given = {name: array for name, array in self.given.items() if isinstance(array, DeviceArray)}
             return _device_result(written, given)
@@ -215,6 +222,27 @@ class _Call:
         found = common_device(on_device, open_device(asked) if asked is not None else None)
         return found if found is not None else open_device()
 
+    def _debug(self, chosen: Device | None, key: Hashable) -> Result:
+        """The call of a debug build. Raises DebugError."""
+        from tilec.runtime.debug import debug
+        from tilec.runtime.reports import tell
+
+        unwritten: dict[str, np.ndarray] = {}
+        if chosen is None:
+            log = Log()
+            result = self._interpret(log, unwritten)
+        else:
+            values = {**self.dims, **{name: int(n) for name, n in self.scalars.items() if not isinstance(n, float)}}
+            x, y, z = (max(0, extent.evaluate(values)) for extent in self.built.grid)
+            prepared = self.prepare_for(chosen, key)
+            if isinstance(prepared, Windowed):
+                reason = "a debug build takes only what the device binds at once: launch on fewer rows"
+                raise DeviceError(f"{self.built.name}: {reason}")
+            debugged = debug(prepared, self.host_arrays(), (x, y, z))
+            log, unwritten, result = debugged.log, debugged.unwritten, self._result(debugged.written)
+        tell(log, unwritten, self.built.name, result)
+        return result
+
     def _key(self, device: Device) -> Hashable:
         types = tuple(tensor.dtype for tensor in self.built.tensors)
         scalars = tuple((name, str(value)) for name, value in self.scalars.items())
@@ -230,13 +258,13 @@ class _Call:
         """An updated tensor has the shape of the array that was given for it."""
         return array.reshape(self.arrays[name].shape) if name in self.arrays else array
 
-    def _interpret(self) -> Result:
+    def _interpret(self, log: Log | None = None, unwritten: dict[str, np.ndarray] | None = None) -> Result:
         for name, array in self.arrays.items():
             if isinstance(array, DeviceArray):
                 raise ArrayError(f'{name} is on {array.device.name}: for device="numpy" pass {name}.numpy()')
         arrays: dict[str, np.ndarray] = {n: a for n, a in self.host_arrays().items() if isinstance(a, np.ndarray)}
         _check_memory(self.built, self.dims)
-        results = interpret(self.built, arrays, self.scalars, self.dims)
+        results = interpret(self.built, arrays, self.scalars, self.dims, log, unwritten)
         return Result({name: self._own_shape(name, array) for name, array in results.items()})
 
     def _device(self, asked: Device | str | int | None) -> Device | None:

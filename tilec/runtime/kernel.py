@@ -35,9 +35,14 @@ class Kernel:
     _prepared_kept = 512
 
     def __init__(
-        self, program: Program, signature: KernelSignature, constants: Mapping[str, bool | int | float] | None = None
+        self,
+        program: Program,
+        signature: KernelSignature,
+        constants: Mapping[str, bool | int | float] | None = None,
+        debug: bool = False,
     ) -> None:
         self._program = program
+        self.is_debug = debug
         self._signature = signature
         self._constants = dict(constants or {})
         self._built: Kept[Variants] = Kept(self._built_kept)
@@ -82,7 +87,7 @@ class Kernel:
         key = tuple(sorted((name, repr(value)) for name, value in fixed.items()))
         known = self._specialised.get(key)
         if known is None:
-            known = self._specialised.put(key, Kernel(self._program, self._signature, fixed))
+            known = self._specialised.put(key, Kernel(self._program, self._signature, fixed, self.is_debug))
             known.check()
         return known
 
@@ -112,7 +117,7 @@ class Kernel:
             program, signature = driver.derive(
                 self._program, self.name, names, loss, in_place=in_place, upstream=how, constants=self._constants
             )
-            known = self._specialised.put(key, Kernel(program, signature, self._constants))
+            known = self._specialised.put(key, Kernel(program, signature, self._constants, self.is_debug))
             if fixed is None:
                 known.check()
         if fixed is None:
@@ -147,7 +152,7 @@ class Kernel:
 
     @cached_property
     def _default(self) -> Variants:
-        built = driver.build_kernel(self._program, self.name, {}, self._constants)
+        built = driver.build_kernel(self._program, self.name, {}, self._constants, debug=self.is_debug)
         self._warnings = built.warnings
         return Variants(built.kernel)
 
@@ -165,7 +170,7 @@ class Kernel:
         with self._lock:
             known = self._built.get(key)
             if known is None:
-                built = driver.build_kernel(self._program, self.name, chosen, self._constants)
+                built = driver.build_kernel(self._program, self.name, chosen, self._constants, debug=self.is_debug)
                 known = self._built.put(key, Variants(built.kernel))
             return known
 

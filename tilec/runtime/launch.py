@@ -17,6 +17,7 @@ from tilec.runtime.prepared import Prepared
 from tilec.runtime.scalars import Number
 from tilec.runtime.trust import shuffled_threads, trusted_builtins
 from tilec.tile.ir import Kernel, TensorParameter
+from tilec.tile.reports import Log
 from tilec.types import DType
 
 if TYPE_CHECKING:
@@ -63,13 +64,19 @@ def check_aliases(kernel: Kernel, arrays: Mapping[str, object]) -> None:
 
 
 def interpret(
-    kernel: Kernel, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Number], dims: Mapping[str, int]
+    kernel: Kernel,
+    arrays: Mapping[str, np.ndarray],
+    scalars: Mapping[str, Number],
+    dims: Mapping[str, int],
+    log: Log | None = None,
+    unwritten: dict[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Runs the kernel in the NumPy interpreter. `arrays` have the kernel's shapes and storage types."""
+    """Runs the kernel in the NumPy interpreter. `arrays` have the kernel's shapes and storage types; `log` and
+    `unwritten` are filled as `tilec.tile.interp.run` does."""
     from tilec.tile.interp import run
 
     with stage(f"interpreting kernel {kernel.name}"):
-        results = run(kernel, dict(arrays), dict(scalars), dict(dims))
+        results = run(kernel, dict(arrays), dict(scalars), dict(dims), log=log, unwritten=unwritten)
     written = {tensor.name: tensor for tensor in kernel.tensors if tensor.access != "in"}
     return {name: _own_type(results[name], tensor.dtype) for name, tensor in written.items()}
 

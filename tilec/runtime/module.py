@@ -21,31 +21,37 @@ class CompileWarning(UserWarning):
 
 
 def compile(
-    path: str | os.PathLike[str] | None = None, *, source: str | None = None, name: str = "inline.ph"
+    path: str | os.PathLike[str] | None = None,
+    *,
+    source: str | None = None,
+    name: str = "inline.ph",
+    debug: bool = False,
 ) -> Module:
     """Compiles a `.ph` file, or a source text that diagnostics call `name`. Gives a module of its kernels.
 
     Raises CompileError with all diagnostics: syntax, names, types and shapes of every kernel, for the first alternative
     of each type. Warnings go through `warnings` as CompileWarning. Imports of a text are looked for beside `name`.
+    With `debug` the kernels check what they assert and print what they print, say where a NaN or infinity that they
+    store was made and which elements of outputs they never wrote; they are slower.
     """
     if (path is None) == (source is None):
         raise CompileError(["compile takes a path, or source=... and a name for it"])
     if source is not None and not isinstance(source, str):
         raise CompileError([f"source must be a str, not {type(source).__name__}"])
     if source is not None:
-        return Module(driver.parse_file(Source(name, source)))
+        return Module(driver.parse_file(Source(name, source)), debug)
     if not isinstance(path, (str, os.PathLike)):
         raise CompileError([f"a path must be a str or a path, not {type(path).__name__}"])
-    return Module(driver.parse_file(Path(path)))
+    return Module(driver.parse_file(Path(path)), debug)
 
 
 class Module:
     """The kernels of one program: `m.kernels`, `m.token_loss`, `m["token_loss"]`."""
 
-    def __init__(self, loaded: driver.Loaded) -> None:
+    def __init__(self, loaded: driver.Loaded, debug: bool = False) -> None:
         self._program = loaded.program
         self.kernels: Mapping[str, Kernel] = MappingProxyType(
-            {name: Kernel(loaded.program, signature) for name, signature in loaded.signatures.items()}
+            {name: Kernel(loaded.program, signature, debug=debug) for name, signature in loaded.signatures.items()}
         )
         """The kernels by name, in the order of the source."""
         found = list(loaded.warnings)

@@ -138,9 +138,15 @@ class Prepared:
         launches = self.launches({name: array.buffer for name, array in arrays.items()})
         return self.device.prepare(launches, cleared, self._what)
 
-    def run(self, arrays: Mapping[str, DeviceArray], cleared: Sequence[Buffer] = ()) -> None:
-        """Submits the dispatches; `arrays` holds every tensor parameter. Returns before they are done."""
-        launches = self.launches({name: array.buffer for name, array in arrays.items()})
+    def run(
+        self,
+        arrays: Mapping[str, DeviceArray],
+        cleared: Sequence[Buffer] = (),
+        log: Mapping[str, Buffer] | None = None,
+    ) -> None:
+        """Submits the dispatches; `arrays` holds every tensor parameter, `log` a debug build's log by its name. Returns
+        before they are done."""
+        launches = self.launches({**{name: array.buffer for name, array in arrays.items()}, **(log or {})})
         self.device.run(launches, cleared, self._what)
 
 

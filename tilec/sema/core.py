@@ -248,3 +248,20 @@ class WhileLoop(Node):
 class Requires(Node):
     condition: Node
     message: str
+
+
+@dataclass(slots=True, eq=False)
+class Asserts(Node):
+    """`named` are the values that the condition names; `guards` the conditions of the `where`s on one side of which it
+    is called, each with whether it must hold there."""
+
+    condition: Node
+    message: str
+    named: tuple[tuple[str, Node], ...]
+    guards: tuple[tuple[Node, bool], ...]
+
+
+@dataclass(slots=True, eq=False)
+class Prints(Node):
+    value: Node
+    label: str

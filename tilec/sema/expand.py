@@ -11,7 +11,7 @@ from tilec.diag import catalog
 from tilec.sema import core, lookup
 from tilec.sema.constants import OPERATORS, PREDECLARED, evaluate_const
 from tilec.sema.context import Binding, Context, TensorName, TooLargeError
-from tilec.sema.effects import walk_statements
+from tilec.sema.effects import children, walk_statements
 from tilec.sema.faults import Faults
 from tilec.sema.flow import flags_set_by, for_loop, guarded, jump, while_loop
 from tilec.sema.inline import Inliner
@@ -33,6 +33,8 @@ class Expander:
         self.count = 0
         self.iotas: list[core.Builtin] = []
         self.context = Context(signature.scope, None, [{}])
+        self.guards: list[tuple[core.Node, bool]] = []
+        """The conditions of the `where`s whose sides are expanded at the moment."""
 
     def expand(self) -> core.Block:
         """The kernel's body. Raises TooLargeError after reporting."""
@@ -144,6 +146,13 @@ class Expander:
             case ast.Require():
                 condition = self.expression(node.condition)
                 self.emit(core.Requires(span, condition, node.message.value))
+            case ast.Assert():
+                condition = self.expression(node.condition)
+                named = tuple((name.name, self.name(name)) for name in self.values_named(node.condition))
+                self.emit(core.Asserts(span, condition, node.message.value, named, tuple(self.guards)))
+            case ast.Print():
+                label = node.label.value if node.label is not None else node.value.span.text
+                self.emit(core.Prints(span, self.expression(node.value), label))
 
     def definition(self, node: ast.Let | ast.Var) -> core.Node:
         value = self.typed(self.expression(node.value), node.type, node.name.name, self.at(node.value.span))
@@ -156,6 +165,27 @@ class Expander:
         cell = core.Cell(node.name.name, self.at(node.name.span))
         self.emit(core.Declare(self.at(node.span), cell, value))
         self.context.frames[-1].setdefault(node.name.name, cell)
+
+    def values_named(self, condition: ast.Expr) -> list[ast.Name]:
+        """The names in the condition that stand for values, each once."""
+        found: dict[str, ast.Name] = {}
+        stack: list[ast.Expr] = [condition]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Name) and isinstance(self.find(node.name), core.Node | core.Cell):
+                found.setdefault(node.name, node)
+            stack += reversed(children(node))
+        return list(found.values())
+
+    def choice(self, arguments: Sequence[ast.Argument]) -> tuple[core.Node, ...]:
+        """The operands of a `where`: what is asserted on a side of it must hold where that side is taken."""
+        condition = self.expression(arguments[0].value)
+        operands = [condition]
+        for argument, wanted in zip(arguments[1:], (True, False), strict=True):
+            self.guards.append((condition, wanted))
+            operands.append(self.expression(argument.value))
+            self.guards.pop()
+        return tuple(operands)
 
     def typed(
         self, value: core.Node, type_: ast.TypeExpr | None, subject: str, span: Span, function: str = ""

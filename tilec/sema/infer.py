@@ -24,6 +24,7 @@ from tilec.sema.grid import infer_grid
 from tilec.sema.items import Iotas, Item, Solution
 from tilec.sema.memory import infer_read, infer_write
 from tilec.sema.program import KernelSignature, ParameterSignature, Program
+from tilec.sema.reports import infer_assert, infer_print
 from tilec.sema.requirements import infer_requirement
 from tilec.tile import ir
 from tilec.types import DType, Extent, Symbol, TileType
@@ -302,5 +303,7 @@ _STATEMENTS = {
     core.ForLoop: lambda builder, node: infer_for(builder, node, run_block),
     core.WhileLoop: lambda builder, node: infer_while(builder, node, run_block),
     core.Requires: infer_requirement,
+    core.Asserts: infer_assert,
+    core.Prints: infer_print,
 }
 

@@ -49,7 +49,9 @@ class Inliner:
     def _builtin(self, node: ast.Call) -> core.Node:
         expander = self.expander
         span = expander.at(node.span)
-        operands = tuple(expander.expression(a.value) for a in node.arguments if a.name is None)
+        given = [argument for argument in node.arguments if argument.name is None]
+        is_choice = node.function == "where" and len(given) == 3
+        operands = expander.choice(given) if is_choice else tuple(expander.expression(a.value) for a in given)
         if node.function in POINTWISE:
             return expander.emit(core.Elementwise(span, node.function, operands, node.function))
         named = next((argument.value for argument in node.arguments if argument.name is not None), None)

@@ -159,12 +159,10 @@ class _Checker:
                 self.loop(node)
             case ast.Return() if node.value is not None:
                 self.expression(node.value)
-            case ast.Require():
+            case ast.Require() | ast.Assert():
                 self.expression(node.condition)
-            case ast.Assert() | ast.Print():
-                keyword = "assert" if isinstance(node, ast.Assert) else "print"
-                self.reporter.error(catalog.DEBUG_NOT_YET, node.span, name=keyword)
-                self.expression(node.condition if isinstance(node, ast.Assert) else node.value)
+            case ast.Print():
+                self.expression(node.value)
 
     def loop(self, node: ast.For) -> None:
         if isinstance(node.iterable, ast.Call) and node.iterable.function == "range":

@@ -228,6 +228,7 @@ class Assert(Node):
 @dataclass(frozen=True, slots=True, eq=False)
 class Print(Node):
     value: Expr
+    label: String | None
 
 
 Statement: TypeAlias = (

@@ -274,7 +274,8 @@ class Builder:
         return ast.Assert(self._span(first, message), condition, self._string(message))
 
     def print_(self, children: list[Any]) -> ast.Print:
-        return ast.Print(self._span(children[0], children[3]), children[2])
+        label = self._string(children[2]) if len(children) == 6 else None
+        return ast.Print(self._span(children[0], children[-1]), children[-2], label)
 
     # --- items ---
 

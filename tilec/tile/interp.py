@@ -15,6 +15,7 @@ from tilec.ops.reference import NUMPY_DTYPES
 from tilec.tile import ir
 from tilec.tile.interp_frame import Frame
 from tilec.tile.interp_memory import Memory
+from tilec.tile.reports import Log
 from tilec.tile.walk import walk
 from tilec.types import Atom, DType, Opaque, Symbol
 
@@ -29,18 +30,25 @@ def run(
     scalars: Mapping[str, bool | int | float],
     dims: Mapping[str, int],
     trace: Trace | None = None,
+    log: Log | None = None,
+    unwritten: dict[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
     """Runs every block and gives the "out" and "inout" tensors, as new arrays of the storage dtypes.
 
     `tensors` hold arrays of the storage dtypes (bf16: ml_dtypes.bfloat16, or uint16 bits) and of the shapes that the
     dims say; an "out" tensor may be missing and is then 0 where no block writes. `scalars` may lack those with defaults
     and constants. `trace` is called with each value and its array, whose first axis is the block (1: the same in all).
+    What the kernel's reports tell goes into `log`; into `unwritten`, by "out" tensor, which elements no block wrote.
     """
     values = _scalar_values(kernel, scalars)
     integers = dict(dims) | {name: int(value[0]) for name, value in values.items() if value.dtype.kind in "iu"}
     memory = Memory(kernel, tensors, lambda extent: max(0, extent.evaluate(integers)))
     grid = [max(0, extent.evaluate(integers)) for extent in kernel.grid]
     count = grid[0] * grid[1] * grid[2]
+    if log is not None:
+        memory.log, log.grid = log, (grid[0], grid[1], grid[2])
+    if unwritten is not None:
+        memory.watch_outputs()
     together = _blocks_at_once(kernel, integers)
     for first in range(0, count, together):
         number = np.arange(first, min(first + together, count), dtype=np.int64)
@@ -48,6 +56,11 @@ def run(
         frame = Frame(memory, values, integers, tuple(axis.astype(np.int32) for axis in blocks), trace)
         with np.errstate(all="ignore"):
             frame.run(kernel.body)
+    if log is not None:
+        log.records.sort(key=lambda record: record.block)
+        log.trim()
+    if unwritten is not None:
+        unwritten |= memory.left or {}
     return memory.results()
 
 

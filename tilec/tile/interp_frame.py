@@ -10,6 +10,7 @@ from tilec.ops import reference
 from tilec.ops.reference import NUMPY_DTYPES
 from tilec.tile import ir
 from tilec.tile.interp_memory import Access, Memory
+from tilec.tile.interp_reports import report
 from tilec.tile.interp_tiles import Mask, Tile, align, joint_mask, merge, stretch
 from tilec.types import Atom, Extent, Opaque, Symbol
 
@@ -55,6 +56,8 @@ class Frame:
             match value:
                 case ir.Store():
                     self._store(value)
+                case ir.Report():
+                    report(self, value)
                 case ir.If():
                     self._if(value)
                 case ir.For():

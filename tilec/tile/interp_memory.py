@@ -9,6 +9,7 @@ import numpy as np
 
 from tilec.ops.reference import NUMPY_DTYPES, bf16_bits, bf16_from_bits
 from tilec.tile import ir
+from tilec.tile.reports import Log
 from tilec.types import DType, Extent
 
 _STORAGE: dict[DType, np.dtype] = {
@@ -62,6 +63,10 @@ class Memory:
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._arrays: dict[str, np.ndarray] = {}
         self._given_dtypes: dict[str, np.dtype] = {}
+        self.left: dict[str, np.ndarray] | None = None
+        """By "out" tensor which of its elements nothing was stored to yet; None: it is not asked for."""
+        self.log: Log | None = None
+        """Where reports go; None: they are not asked for."""
         for tensor in kernel.tensors:
             shape = tuple(evaluate(extent) for extent in tensor.dims)
             self._shapes[tensor.name] = shape
@@ -90,6 +95,11 @@ class Memory:
             for name, tensor in self._parameters.items()
             if tensor.access != "in"
         }
+
+    def watch_outputs(self) -> None:
+        """From here on `left` says which elements of "out" tensors nothing was stored to."""
+        outputs = (name for name, tensor in self._parameters.items() if tensor.access == "out")
+        self.left = {name: np.ones(self._shapes[name], np.bool_) for name in outputs}
 
     def _as_given(self, tensor: ir.TensorParameter) -> np.ndarray:
         array = self._arrays[tensor.name]
@@ -133,6 +143,8 @@ class Memory:
         index = np.broadcast_to(access.index, shape)[mask]
         stored = narrow(np.broadcast_to(values, shape)[mask], self._parameters[tensor].dtype)
         self._arrays[tensor][index] = stored
+        if self.left is not None and tensor in self.left:
+            self.left[tensor].reshape(-1)[index] = False
 
 
 def _bfloat16() -> np.dtype:

@@ -194,6 +194,25 @@ class Store(Value):
 
 
 @dataclass(slots=True, eq=False)
+class Report(Value):
+    """Tells the host of the active lanes of `where` (bool) that hold: their indices, and the `values` there, each of
+    which stretches to `where`'s shape. Has no value of its own; stands in kernels of debug builds only.
+
+    `kind`: "assert" (`where` is what must not be), "print", "made" (a NaN or infinity made of finite operands) or
+    "kept" (one that is stored). `text` is the message or the label, `names` what the source calls the values. `path`
+    and `rounds` are what `place_reports` gives.
+    """
+
+    kind: str
+    where: Value
+    values: tuple[Value, ...]
+    text: str
+    names: tuple[str, ...]
+    path: tuple[int, ...] = ()
+    rounds: tuple[Value, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
 class Gradient(Value):
     """The derivative of the sum of `y`'s active elements with respect to `x`, of `x`'s type.
 
@@ -267,7 +286,7 @@ class While(Value):
 
 Instruction: TypeAlias = (
     Const | Scalar | Dim | BlockIndex | Argument | Iota | Pointwise | Reduce | ActiveCount | Pick | View | Broadcast
-    | Pad | Update | Load | Store | Gradient | Stop | Result | If | For | While
+    | Pad | Update | Load | Store | Report | Gradient | Stop | Result | If | For | While
 )
 
 

@@ -76,7 +76,7 @@ class _Finder:
                 self._use(value.condition, base)
                 for region, is_true in ((value.then, True), (value.otherwise, False)):
                     self.region(region, _limited(base | _under(Need(value.condition, is_true, ()))))
-            case ir.For() | ir.While() | ir.Store():
+            case ir.For() | ir.While() | ir.Store() | ir.Report():
                 for operand in (*operands_of(value), *(each for region in regions_of(value) for each in region.yields)):
                     self._use(operand, base)
                 for region in regions_of(value):
@@ -84,7 +84,7 @@ class _Finder:
             case _ if value in self.needs:
                 for operand, needs in _uses(value, self.needs[value]):
                     self._use(operand, needs)
-        if isinstance(value, ir.Store) or value in self.needs:
+        if isinstance(value, ir.Store | ir.Report) or value in self.needs:
             for scalar in opaque_of(value):
                 self._use(scalar, _NONE)
 

@@ -80,6 +80,10 @@ class _Printer:
             case ir.Store():
                 indices = self._indices(value.indices)
                 return [f"{indent}store {value.tensor}[{indices}] = {self.number(value.operand)}"]
+            case ir.Report():
+                shown = zip(value.names, value.values, strict=True)
+                values = "".join(f", {name} = {self.number(one)}" for name, one in shown)
+                return [f"{indent}{value.kind} {value.text!r} where {self.number(value.where)}{values}"]
             case ir.If():
                 lines = [f"{indent}{self.number(value)} = if {self.number(value.condition)}"]
                 lines += self.region(value.then, depth + 1)

@@ -141,6 +141,9 @@ class Rewriter:
                 return self._changed_loop(value, (), ("condition", "body"))
             case ir.Pointwise():
                 return self._changed_tuple(value, "operands")
+            case ir.Report():
+                changes = self._changed(value, ("where",)) | self._changed_tuple(value, "values")
+                return changes | self._changed_tuple(value, "rounds")
             case ir.Dim():
                 extent = self._extent(value.extent)
                 return {} if extent == value.extent else {"extent": extent}

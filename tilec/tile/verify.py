@@ -10,6 +10,7 @@ from tilec.ops import POINTWISE, REDUCTIONS, Operand, TypeRuleError, apply_rule
 from tilec.tile import ir
 from tilec.tile.make import broadcast_shape, reduced_type
 from tilec.tile.print import print_value
+from tilec.tile.reports import KINDS as REPORT_KINDS
 from tilec.tile.walk import extents_of, opaque_of, operands_of, regions_of
 from tilec.types import ONE, SCALAR_BOOL, SCALAR_I32, DType, Extent, Symbol, TileType, broadcast_activity
 
@@ -99,7 +100,7 @@ class _Verifier:
         for mentioned in opaque_of(value):
             self._usable(mentioned, "an extent's atom")
         self._symbols(value)
-        if not isinstance(value, ir.Store | ir.If | ir.For | ir.While):
+        if not isinstance(value, ir.Store | ir.Report | ir.If | ir.For | ir.While):
             _require(value.type.dtype.is_compute, f"{value.type.dtype} does not compute")
         self._types(value)
         if regions_of(value):
@@ -129,6 +130,8 @@ class _Verifier:
                 _rearrangement(value)
             case ir.Result():
                 _result(value)
+            case ir.Report():
+                _report(value)
             case ir.Gradient():
                 _same(value.type, value.x.type, "a gradient's type")
             case ir.Stop():
@@ -283,6 +286,16 @@ def _rearrangement(value: ir.Value) -> None:
             shape = broadcast_shape([value.old.type.shape, value.new.type.shape])
             _require(shape == value.old.type.shape, f"{value.new.type} does not broadcast to {value.old.type}")
             _same(value.type, value.old.type, "its type")
+
+
+def _report(value: ir.Report) -> None:
+    _require(value.kind in REPORT_KINDS, f"no kind of report {value.kind}")
+    _require(value.where.type.dtype is DType.BOOL, "a report's lanes are bools")
+    _require(len(value.names) == len(value.values), "a report has a name a value")
+    shape = value.where.type.shape
+    for one in value.values:
+        stretches = broadcast_shape([shape, one.type.shape]) == shape
+        _require(stretches, f"{one.type} does not stretch to the report's lanes")
 
 
 def _view(value: ir.View) -> None:

@@ -25,6 +25,8 @@ def operands_of(value: ir.Value) -> tuple[ir.Value, ...]:
             return (y, x)
         case ir.Load() | ir.Store():
             return _access_operands(value)
+        case ir.Report(where=where, values=values, rounds=rounds):
+            return (where, *values, *rounds)
         case ir.Result(producer=producer):
             return (producer,)
         case ir.If() | ir.For() | ir.While():

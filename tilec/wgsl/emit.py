@@ -26,11 +26,13 @@ from tilec.loop.ir import (
     Shuffle,
     Statement,
     StoreElement,
+    Tell,
     Uniform,
     UniformField,
     While,
 )
 from tilec.source import Span
+from tilec.tile.reports import LOG, Layout
 from tilec.types import DType
 from tilec.wgsl.expressions import ExpressionPrinter, Level, type_name
 from tilec.wgsl.helpers import HELPERS, helper_closure
@@ -91,6 +93,7 @@ class _ModuleEmitter:
         self.uses_subgroups = False
         for name in (*HELPERS, "params", "Params"):
             self._names.take(name)
+        self.log_function = self._names.fresh("tell") if program.log is not None else ""
         fields = Names()
         self._fields = {id(one): fields.fresh(one.name) for one in program.uniforms}
         self._views: dict[_ViewKey, str] = {}
@@ -135,16 +138,44 @@ class _ModuleEmitter:
         for (name, element, width, writable), variable in self._views.items():
             access = "read_write" if writable else "read"
             place = f"@group(0) @binding({numbers[name]})"
+            if name == LOG:
+                writer.line(f"{place} var<storage, read_write> {variable}: array<atomic<u32>>;")
+                continue
             writer.line(f"{place} var<storage, {access}> {variable}: array<{type_name(element, width)}>;")
         for dispatch in self._program.dispatches:
             for array in dispatch.shared:
                 name = self._shared[id(array)]
                 writer.line(f"var<workgroup> {name}: array<{type_name(array.dtype)}, {array.length}>;")
         writer.line("")
+        if self._program.log is not None:
+            self._emit_log_function(writer, self._program.log)
         for text in helper_closure(self._helpers, self._trusted):
             for line in text.strip("\n").split("\n"):
                 writer.line(line)
             writer.line("")
+
+    def _emit_log_function(self, writer: _Writer, layout: Layout) -> None:
+        """Counts a lane, and writes its record behind the others of its kind if there is room."""
+        log = next((self._views[key] for key in self._views if key[0] == LOG), None)
+        if log is None:
+            return
+        words = ["site", "block", *(f"word_{number}" for number in range(layout.record - 2))]
+        first = layout.kind_word(layout.kinds[0])
+        writer.open(f"fn {self.log_function}(kind: u32, {', '.join(f'{word}: u32' for word in words)}) {{")
+        writer.open(f"if (block > atomicLoad(&{log}[0])) {{")
+        writer.line("return;")
+        writer.close()
+        writer.line(f"atomicAdd(&{log}[{layout.site_word(0)}u + site], 1u);")
+        writer.line(f"atomicMin(&{log}[{first + 1}u + 2u * kind], block);")
+        writer.line(f"let record = atomicAdd(&{log}[{first}u + 2u * kind], 1u);")
+        writer.line(f"let room = (arrayLength(&{log}) - {layout.head}u) / {len(layout.kinds) * layout.record}u;")
+        writer.open("if (record < room) {")
+        writer.line(f"let place = {layout.head}u + (kind * room + record) * {layout.record}u;")
+        for offset, word in enumerate(words):
+            writer.line(f"atomicStore(&{log}[place + {offset}u], {word});")
+        writer.close()
+        writer.close()
+        writer.line("")
 
     # What functions ask for.
 
@@ -274,6 +305,8 @@ class _FunctionEmitter:
                 self._writer.line("workgroupBarrier();")
                 if statement.storage:
                     self._writer.line("storageBarrier();")
+            case Tell():
+                self._tell(statement)
             case Comment():
                 self._writer.line(f"// {_one_line(statement.text)}")
             case _:
@@ -304,6 +337,12 @@ class _FunctionEmitter:
         index = self._printer.index_text(statement.index, length)
         value = self._text(statement.value)
         self._writer.line(f"{target}[{index}] = {value};")
+
+    def _tell(self, statement: Tell) -> None:
+        layout = statement.layout
+        kind = layout.kinds.index(layout.sites[statement.site].kind)
+        words = ", ".join([f"{kind}u", f"{statement.site}u", *map(self._text, (statement.block, *statement.words))])
+        self._writer.line(f"{self._module.log_function}({words});")
 
     def _if(self, statement: If) -> None:
         self._writer.open(f"if ({self._text(statement.condition)}) {{")

@@ -24,14 +24,18 @@ class Binding:
 
 
 def bindings(program: Program) -> tuple[Binding, ...]:
-    """All bindings: the uniform block as number 0 if there are fields, then the buffers of all dispatches, once each.
+    """All bindings: the uniform block as number 0 if there are fields, then the buffers of all dispatches, once each, a
+    debug build's log last.
 
     A buffer is read_write here if any dispatch writes it.
     """
     found: dict[str, Binding] = {}
     first = 1 if program.uniforms else 0
-    for dispatch in program.dispatches:
-        for buffer in dispatch.buffers:
+    buffers = [buffer for dispatch in program.dispatches for buffer in dispatch.buffers]
+    for is_log in (False, True):
+        for buffer in buffers:
+            if buffer.is_log is not is_log:
+                continue
             known = found.get(buffer.name)
             writable = buffer.writable or (known is not None and known.kind == "read_write")
             number = first + len(found) if known is None else known.number

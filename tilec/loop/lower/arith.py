@@ -32,6 +32,13 @@ def add(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     return ir.Op("add", (left, right), left.dtype)
 
 
+def as_word(value: ir.Expr) -> ir.Expr:
+    """The bits of a scalar as a u32; a bool as 0 or 1."""
+    if value.dtype is DType.BOOL:
+        return ir.Select(value, const(1, DType.U32), const(0, DType.U32))
+    return value if value.dtype is DType.U32 else ir.Bits("bitcast", (value,), DType.U32)
+
+
 def subtract(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     if _value(right) == 0:
         return left

@@ -9,6 +9,7 @@ from tilec.loop.lower.arith import add, compare, const, divide, multiply, remain
 from tilec.loop.lower.code import ZERO, Code
 from tilec.plan.ir import Plan, Slot
 from tilec.tile import ir as tile
+from tilec.tile.reports import LOG
 from tilec.types import Apply, DType, Extent, Opaque, Symbol
 
 Evaluate = Callable[[tile.Value], ir.Expr]
@@ -54,6 +55,13 @@ class Bindings:
             parameter = self.kernel.tensor(name)
             element = _ELEMENTS.get(parameter.dtype, DType.U32)
             self.buffers[key] = ir.Buffer(name, element, name, parameter.access != "in", width)
+        return self.buffers[key]
+
+    @property
+    def log(self) -> ir.Buffer:
+        key = (LOG, 1)
+        if key not in self.buffers:
+            self.buffers[key] = ir.Buffer(LOG, DType.U32, LOG, True, is_log=True)
         return self.buffers[key]
 
     @property
@@ -126,6 +134,11 @@ class Frame:
 
     def scratch_buffer(self) -> ir.Buffer:
         buffer = self.bindings.scratch
+        self.used[buffer.name] = buffer
+        return buffer
+
+    def log_buffer(self) -> ir.Buffer:
+        buffer = self.bindings.log
         self.used[buffer.name] = buffer
         return buffer
 

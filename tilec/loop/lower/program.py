@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, compare, const, multiply, signed
+from tilec.loop.lower.arith import add, as_word, compare, const, multiply, signed
 from tilec.loop.lower.code import TID, WORKGROUP
 from tilec.loop.lower.frame import Bindings, Frame
 from tilec.loop.lower.jobs import ItemLowering
@@ -37,7 +37,9 @@ def lower(kernel: tile.Kernel, plan: Plan) -> ir.Program:
             )
         )
     fields = tuple(bindings.fields.values())
-    return ir.Program(kernel.name, tuple(dispatches), fields, bindings.scratch_words, tuple(plan.guards), plan.subgroup)
+    return ir.Program(
+        kernel.name, tuple(dispatches), fields, bindings.scratch_words, tuple(plan.guards), plan.subgroup, plan.log
+    )
 
 
 def _literal_field(bindings: Bindings, workgroups: Extent) -> ir.UniformField:
@@ -81,7 +83,7 @@ def _copy(frame: Frame, dispatch: Dispatch) -> Extent:
             with code.when(compare("lt", number, count) if place else None):
                 if dispatch.kind == "unpack":
                     value = unpacked(frame, parameter.dtype, buffer, number)
-                    code.emit(ir.StoreElement(scratch, at, _as_word(value), True))
+                    code.emit(ir.StoreElement(scratch, at, as_word(value), True))
                 else:
                     value = code.let("value", _from_word(ir.Load(scratch, at), shadow.dtype))
                     bits = ir.Bits("shl", (to_bits(parameter.dtype, value), const(place * 32 // elements, _U32)), _U32)
@@ -90,12 +92,6 @@ def _copy(frame: Frame, dispatch: Dispatch) -> Extent:
             code.emit(ir.StoreElement(buffer, word, joined, True))
     words = apply("ceildiv", total, Extent.of(elements))
     return apply("ceildiv", words, Extent.of(dispatch.threads))
-
-
-def _as_word(value: ir.Expr) -> ir.Expr:
-    if value.dtype is DType.BOOL:
-        return ir.Select(value, const(1, _U32), const(0, _U32))
-    return ir.Bits("bitcast", (value,), _U32)
 
 
 def _from_word(word: ir.Expr, dtype: DType) -> ir.Expr:

@@ -349,6 +349,9 @@ class RoundLowering:
             condition = both([first, self.frame.valid, first_job, self.masks.holds(mask, self.frame.index)])
             with self.code.when(condition):
                 for sink in group:
+                    if sink.kind == "report":
+                        self.sinks.tell(sink, self.frame.index)
+                        continue
                     indices = tuple(self.frame.index[role] for role in sink.roles)
                     value = self.evaluator.at(sink.operand, aligned(sink.operand, indices))
                     self.sinks.write(sink, self.frame.index, value)

@@ -9,6 +9,7 @@ from tilec.source import Span
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
 from tilec.tile.gradient.control import Copier
+from tilec.tile.gradient.guard import guard_reports
 from tilec.tile.make import make_constant, make_pointwise
 from tilec.tile.rewrite import DROPPED, Dropped, Rewriter, rewrite
 from tilec.tile.walk import regions_of, stored_tensors, walk
@@ -131,6 +132,7 @@ class _Straightener:
     @staticmethod
     def _open(rewriter: Rewriter, branch: ir.If) -> tuple[ir.Value, ...]:
         """Both sides but for their stores, which stay under the condition; the results become choices."""
+        branch = guard_reports(branch)
         kept: list[list[ir.Value]] = []
         for region in (branch.then, branch.otherwise):
             kept.append([value for value in region.body if stored_tensors(value)])

@@ -17,6 +17,7 @@ from tilec.tile.affine import extent_of
 from tilec.tile.gradient.accumulation import is_accumulation
 from tilec.tile.gradient.copy import Copier
 from tilec.tile.gradient.depend import Dependence
+from tilec.tile.gradient.guard import guard_reports
 from tilec.tile.make import make_constant, make_pointwise
 from tilec.tile.rewrite import DROPPED, Dropped, Rewriter, rewrite
 from tilec.tile.walk import regions_of, stored_tensors, walk
@@ -174,6 +175,7 @@ class _Opener:
 
 def _open_branch(rewriter: Rewriter, branch: ir.If) -> tuple[ir.Value, ...]:
     """Both sides, except for stores, which stay under the condition; and the results as choices."""
+    branch = guard_reports(branch)
     kept: list[list[ir.Value]] = []
     for region in (branch.then, branch.otherwise):
         kept.append([value for value in region.body if stored_tensors(value)])

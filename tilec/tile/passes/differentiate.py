@@ -51,7 +51,7 @@ class _Differentiator:
         ledger = Ledger(value.span)
         for region in rewriter.open_regions:
             for known in self._seen.get(region, ()):
-                if isinstance(known, ir.Store | ir.If | ir.For | ir.While):
+                if isinstance(known, ir.Store | ir.Report | ir.If | ir.For | ir.While):
                     continue
                 ledger.note(known)
                 note_known(ledger, known)

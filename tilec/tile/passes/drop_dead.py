@@ -1,4 +1,4 @@
-"""Drops what no store needs."""
+"""Drops what no store and no report needs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from tilec.tile.walk import carried_of, opaque_of, operands_of, regions_of, walk
 
 
 def drop_dead(kernel: ir.Kernel) -> ir.Kernel:
-    """Needs: nothing. Gives: every instruction, carried value and result serves a store. Keeps: meaning, exactly."""
+    """Needs: nothing. Gives: every instruction, carried value and result serves a store or a report. Keeps: meaning,
+    exactly."""
     live = _Live(kernel.body)
     return rewrite(kernel, lambda rewriter, value: _sweep(live, rewriter, value))
 
 
 class _Live:
-    """The instructions and the results of control instructions that stores need, found backwards from the stores."""
+    """The instructions and the results of control instructions that stores and reports need, found backwards from
+    those."""
 
     def __init__(self, body: ir.Region) -> None:
         self.values: set[int] = set()
@@ -26,7 +28,7 @@ class _Live:
         self._arguments: dict[int, tuple[ir.Value, int]] = {}
         self._pending: list[ir.Value] = []
         self._index(body, None)
-        self._pending += [value for value in walk(body) if isinstance(value, ir.Store)]
+        self._pending += [value for value in walk(body) if isinstance(value, ir.Store | ir.Report)]
         while self._pending:
             self._mark(self._pending.pop())
 

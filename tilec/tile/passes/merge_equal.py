@@ -39,7 +39,7 @@ class _Merger:
             self._versions[tensor] = self._stores
 
     def merge(self, rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
-        if isinstance(value, ir.Store | ir.If | ir.For | ir.While):
+        if isinstance(value, ir.Store | ir.Report | ir.If | ir.For | ir.While):
             self._store(stored_tensors(value))
             return None
         key = self._key(value)
