@@ -256,7 +256,7 @@ def _check_limits(built: Kernel, program: LoopProgram, options: Options) -> None
     from tilec.wgsl.layout import DEEPEST_NESTING, deepest_nesting
 
     reporter = Reporter()
-    check_limits(program, built.name, built.span, options.limits.storage_buffers, reporter)
+    check_limits(program, built, options.limits.storage_buffers, reporter)
     level = deepest_nesting(program)
     if level > DEEPEST_NESTING:
         reporter.error(catalog.NESTING_TOO_DEEP, built.span, limit=DEEPEST_NESTING, level=level)

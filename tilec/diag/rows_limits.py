@@ -98,10 +98,10 @@ TOO_MANY_BUFFERS = Row(
     "E0506",
     message="`{name}` needs {given} storage buffers; the limit is {limit}",
     label="{count} tensors{scratch}",
-    hint="merge tensors, or split the kernel in two",
+    hint="merge {merge}, or split the kernel in two",
     explanation="""
 WebGPU guarantees 8 storage buffers in one dispatch. Every tensor is one, and so is the scratch memory that the
-compiler may need.""",
+compiler may need. Scalars and sizes share one uniform buffer and do not count.""",
     wrong="""
 kernel k(A: tensor<f32>[M], B: tensor<f32>[M], C: tensor<f32>[M], D: tensor<f32>[M], E: tensor<f32>[M],
          F: tensor<f32>[M], G: tensor<f32>[M], H: tensor<f32>[M], I: tensor<f32>[M]) {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.loop.ir import Program
-from tilec.source import Span
+from tilec.tile.ir import Kernel, TensorParameter
 
 
-def check_limits(program: Program, kernel: str, span: Span, storage_buffers: int, reporter: Reporter) -> None:
+def check_limits(program: Program, kernel: Kernel, storage_buffers: int, reporter: Reporter) -> None:
     """Reports the dispatch that binds the most storage buffers, if they are more than `storage_buffers`."""
     most = max(program.dispatches, key=lambda dispatch: len(dispatch.buffers), default=None)
     if most is None or len(most.buffers) <= storage_buffers:
@@ -17,10 +17,25 @@ def check_limits(program: Program, kernel: str, span: Span, storage_buffers: int
     scratch = " and scratch memory" if tensors < len(most.buffers) else ""
     reporter.error(
         catalog.TOO_MANY_BUFFERS,
-        span,
-        name=kernel,
+        kernel.span,
+        name=kernel.name,
         given=len(most.buffers),
         limit=storage_buffers,
         count=tensors,
         scratch=scratch,
+        merge=_mergeable(kernel, {buffer.tensor for buffer in most.buffers}),
     )
+
+
+def _mergeable(kernel: Kernel, bound: set[str | None]) -> str:
+    """The most tensors of one type, shape and use among those bound, in words; else just `tensors`."""
+    groups: dict[object, list[TensorParameter]] = {}
+    for tensor in kernel.tensors:
+        if tensor.name in bound:
+            groups.setdefault((tensor.dtype, tensor.dims, tensor.access), []).append(tensor)
+    most = max(groups.values(), key=len)
+    if len(most) < 2:
+        return "tensors"
+    names = [tensor.name for tensor in most]
+    dims = ", ".join(map(str, (len(names), *most[0].dims)))
+    return f"{', '.join(names[:-1])} and {names[-1]}, all {most[0].dtype}, into one tensor of [{dims}]"

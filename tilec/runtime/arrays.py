@@ -92,7 +92,8 @@ def to_host(value: Any, name: str) -> np.ndarray:
     if isinstance(value, np.ma.MaskedArray):
         raise ArrayError(f"{name}: a masked array has no value where it is masked; pass {name}.filled(0)")
     if isinstance(value, np.ndarray):
-        return value
+        # A subclass may give slices and reshapes a meaning of its own (np.matrix).
+        return _checked(np.asarray(value), value, name)
     if type(value).__module__.partition(".")[0] == "torch":
         return _from_torch(value, name)
     try:
@@ -100,8 +101,14 @@ def to_host(value: Any, name: str) -> np.ndarray:
             array = np.asarray(value)
         else:
             array = np.from_dlpack(value)
-    except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # the value's own methods may raise anything
         raise ArrayError(f"{name}: {_kind(value)} is not an array: {error}") from None
+    return _checked(array, value, name)
+
+
+def _checked(array: np.ndarray, value: object, name: str) -> np.ndarray:
     if array.dtype.kind == "O" or (array.dtype.kind in "USmMV" and array.dtype.name not in _BY_NAME):
         raise ArrayError(f"{name}: {_kind(value)} is not an array of numbers")
     return array

@@ -27,7 +27,7 @@ _UNIFORMS = "max-uniform-buffer-binding-size"
 _WAYS = {
     BINDING: "launch on fewer rows at a time",
     WORKGROUPS: "launch on fewer rows at a time",
-    BUFFERS: "merge tensors, or split the kernel in two",
+    BUFFERS: "merge tensors of one shape and type, or split the kernel in two",
     _UNIFORMS: "fix scalars with specialize(), or pass them in a tensor",
     **dict.fromkeys((*_THREADS, _SHARED), "ask for fewer threads with @threads(n) on the kernel"),
 }
@@ -95,6 +95,12 @@ def check_launch(
     """Raises DeviceError for what the device cannot launch. `values` are dims and integer scalars by name."""
     program = compiled.program
     kernel = program.kernel
+    for feature in compiled.options.features:
+        if feature not in device.features:
+            raise DeviceError(
+                f"{kernel}: the code uses the feature {feature}, which {device.name} was not opened with; "
+                "compile without it, or open the device with it if the adapter has it"
+            )
     for tensor in compiled.kernel.tensors:
         shape = shapes[tensor.name]
         what = f"{kernel}: the bytes of {tensor.name} [{', '.join(map(str, shape))}]"
