@@ -18,6 +18,8 @@ from tilec.wgsl import emit
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("fixed", derandomize=True, database=None, print_blob=True, **_COMMON)
 settings.register_profile("explore", derandomize=False, max_examples=1000, **_COMMON)
+# What a developer tuned must not decide what tests compile.
+os.environ["TILEC_CACHE"] = ""
 settings.load_profile(os.environ.get("TILEC_HYPOTHESIS", "fixed"))
 
 

@@ -273,6 +273,11 @@ def _plan(built: Kernel, dims: Mapping[str, int] | None, options: Options) -> tu
         return kernel, make_plan(kernel, Facts(dims), options)
 
 
+def guards_of(built: Kernel, dims: Mapping[str, int], options: Options) -> tuple[str, ...]:
+    """The guards under which the plan for these dims is right, without the rest of the compilation."""
+    return tuple(_plan(built, dims, options)[1].guards)
+
+
 def compile_kernel(
     program: Program,
     kernel: str,

@@ -86,3 +86,55 @@ def test_progress_is_for_terminals_only():
             progress.show("halfway", 0.5)
         assert ("halfway" in stream.getvalue()) is shows
         assert stream.getvalue().endswith("\r") is shows
+
+
+# --- tune ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def remembers(tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEC_CACHE", str(tmp_path / "cache"))
+
+
+def test_tune_times_plans_and_forgets(capsys, files, on_lavapipe, remembers):  # noqa: F811
+    code, out, _ = run(capsys, "tune", *on_lavapipe, "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["plans"][0]["plan"] == "default"
+    assert all(plan["agrees"] and plan["ms"] > 0 for plan in document["plans"])
+    assert document["remembered"] in (None, *(plan["plan"] for plan in document["plans"][1:]))
+    code, out, _ = run(capsys, "tune", *on_lavapipe)
+    assert code == 0
+    assert out.startswith("token_loss(M=16, V=64) on")
+    code, out, _ = run(capsys, "tune", *on_lavapipe, "--forget")
+    assert code == 0
+
+
+def test_tune_remembers_what_is_faster(capsys, files, on_lavapipe, remembers, monkeypatch):  # noqa: F811
+    from dataclasses import replace
+
+    from tilec.cli import tune
+    from tilec.plan import alternatives
+
+    plans = lambda options: {"default": options, "4 threads": replace(options, threads=4)}  # noqa: E731
+    monkeypatch.setattr(alternatives, "alternatives", plans)
+    rows = [
+        {"plan": "default", "ms": 2.0, "predicted_ms": None, "agrees": True},
+        {"plan": "4 threads", "ms": 1.0, "predicted_ms": 1.0, "agrees": True},
+    ]
+    monkeypatch.setattr(tune, "_measure", lambda *arguments: rows)
+    code, out, _ = run(capsys, "tune", *on_lavapipe)
+    assert code == 0
+    assert "remembered: 4 threads, 2.00 times as fast as the default, in " in out
+    rows[1]["agrees"] = False
+    code, out, _ = run(capsys, "tune", *on_lavapipe)
+    assert code == 1
+    assert "DIFFERS" in out
+    assert "nothing is remembered" in out
+    code, out, _ = run(capsys, "tune", *on_lavapipe, "--forget")
+    assert "forgotten for token_loss(M=16, V=64)" in out
+
+
+def test_tune_needs_a_place_to_remember(capsys, files, on_lavapipe):  # noqa: F811
+    code, _, err = run(capsys, "tune", *on_lavapipe)
+    assert (code, "TILEC_CACHE is empty" in err) == (1, True)

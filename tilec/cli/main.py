@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "run a kernel on a device or on the interpreter",
     "devices": "list the devices of this machine and what is wrong with them",
     "explain": "explain a diagnostic's code in full, or how a file's kernels run and what they cost",
+    "tune": "find the fastest plan of a kernel on a device, and remember it",
     "bench": "time a kernel on a device, beside a copy and other plans",
 }
 

@@ -39,7 +39,11 @@ MOST_OF_AN_AXIS = 2**31 - 1 - 2**16
 
 
 def compile_for(variants: Variants, device: Device, dims: Mapping[str, int], options: Options) -> Compiled:
-    """The variant for these dims on the device. Raises CompileError, and DeviceError where another device would do."""
+    """The variant for these dims on the device, with the plan that was tuned for it. Raises CompileError, and
+    DeviceError where another device would do."""
+    from tilec.runtime.tuned import tuned_options
+
+    options = tuned_options(variants.kernel, device, dims, options)
     try:
         return variants.for_dims(dims, options)
     except CompileError as error:

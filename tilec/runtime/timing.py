@@ -113,13 +113,18 @@ class Timer:
                 return
             last = sample
 
-    def in_turn(self, contenders: Mapping[str, Rounds], seconds: float) -> dict[str, Measured]:
-        """Each contender's time: warmed, then sampled in turns for so long in all, five times at least."""
+    def in_turn(
+        self, contenders: Mapping[str, Rounds], seconds: float, report: Callable[[float], None] | None = None
+    ) -> dict[str, Measured]:
+        """Each contender's time: warmed, then sampled in turns for so long in all, five times at least. `report` is
+        told which share of the time is over."""
         for rounds in contenders.values():
             self.warm(rounds, WARM_SECONDS / len(contenders))
         samples: dict[str, list[float]] = {name: [] for name in contenders}
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end or min(map(len, samples.values())) < _LEAST_SAMPLES:
+        start = time.perf_counter()
+        while (spent := time.perf_counter() - start) < seconds or min(map(len, samples.values())) < _LEAST_SAMPLES:
+            if report is not None:
+                report(min(1.0, spent / max(seconds, 1e-9)))
             for name, rounds in contenders.items():
                 samples[name].append(self.once(rounds))
         return {name: _measured(found) for name, found in samples.items()}

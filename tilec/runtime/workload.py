@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import Any
@@ -109,9 +109,14 @@ class Timings:
 
 
 def time_contenders(
-    workload: Workload, contenders: Mapping[str, Prepared], seconds: float, ideal_bytes: int = 0
+    workload: Workload,
+    contenders: Mapping[str, Prepared],
+    seconds: float,
+    ideal_bytes: int = 0,
+    report: Callable[[float], None] | None = None,
 ) -> Timings:
-    """Times prepared kernels in turn on the same tensors, and a copy of as many bytes as the ideal has."""
+    """Times prepared kernels in turn on the same tensors, and a copy of as many bytes as the ideal has. `report` is
+    told which share of the time is over."""
     timer = Timer(workload.device)
     rounds = {
         name: _rounds(timer, workload.launches(prepared), workload.restore) for name, prepared in contenders.items()
@@ -120,7 +125,7 @@ def time_contenders(
     if copied:
         rounds["\0copy"] = _rounds(timer, [[copy_launch(workload.device, *pair)] for pair in copied], None)
     try:
-        measured = timer.in_turn(rounds, seconds)
+        measured = timer.in_turn(rounds, seconds, report)
     finally:
         for pair in copied:
             for buffer in pair:

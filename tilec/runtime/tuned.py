@@ -1,0 +1,87 @@
+"""Tuned plans: what `tilec tune` found faster than the rules' choice, remembered for a kernel on a device.
+
+A text file for each kernel and device, named by a hash of all that a plan is made of: the tile IR, the version, the
+device with its driver, the options. In it a plan for each set of guards of the plan that the rules would make, so that
+sizes of the same kind share what was measured for one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from tilec.driver import guards_of
+from tilec.options import Options
+from tilec.runtime.compute import Device
+from tilec.runtime.directory import cache_directory, read_text, write_text
+from tilec.tile.ir import Kernel
+from tilec.tile.print import print_kernel
+
+_FOLDER = "tuned"
+
+
+def tuned_options(kernel: Kernel, device: Device, dims: Mapping[str, int], options: Options) -> Options:
+    """The options with the plan that was found fastest for such sizes; as they are where none was, or where the source
+    decides."""
+    directory = cache_directory()
+    is_decided = options.threads is not None or kernel.threads is not None
+    if is_decided or directory is None or not (directory / _FOLDER).is_dir():
+        return options
+    path = _path(directory, kernel, device, options)
+    plans = _plans(path)
+    if not plans:
+        return options
+    entry = plans.get(_guards_key(guards_of(kernel, dims, options)))
+    threads = entry.get("threads") if isinstance(entry, dict) else None
+    # A file may hold anything: only a workgroup size that the device has is believed.
+    if type(threads) is not int or not 1 <= threads <= options.limits.invocations or threads & (threads - 1):
+        return options
+    return replace(options, threads=threads)
+
+
+def remember(
+    kernel: Kernel, device: Device, dims: Mapping[str, int], options: Options, chosen: Options, about: Mapping[str, Any]
+) -> Path | None:
+    """Keeps `chosen` for sizes like these; the same as `options` forgets. `about` is for people who read the file.
+
+    Gives the file, None where nothing is kept. Raises OSError.
+    """
+    directory = cache_directory()
+    if directory is None:
+        return None
+    path = _path(directory, kernel, device, options)
+    plans = _plans(path)
+    guards = guards_of(kernel, dims, options)
+    plans.pop(_guards_key(guards), None)
+    if chosen.threads != options.threads:
+        plans[_guards_key(guards)] = {"threads": chosen.threads, "guards": list(guards), **about}
+    elif not path.exists():
+        return None
+    document = {"kernel": kernel.name, "device": device.name, "driver": device.info.driver, "plans": plans}
+    write_text(path, json.dumps(document, indent=2) + "\n")
+    return path
+
+
+def _path(directory: Path, kernel: Kernel, device: Device, options: Options) -> Path:
+    from tilec import __version__
+
+    parts = [__version__, print_kernel(kernel), device.name, device.info.driver, repr(options)]
+    return directory / _FOLDER / f"{sha256(chr(0).join(parts).encode()).hexdigest()[:40]}.json"
+
+
+def _guards_key(guards: Sequence[str]) -> str:
+    return sha256("\n".join(guards).encode()).hexdigest()[:40]
+
+
+def _plans(path: Path) -> dict[str, Any]:
+    text = read_text(path)
+    try:
+        document = json.loads(text) if text is not None else None
+    except (ValueError, RecursionError):
+        return {}
+    plans = document.get("plans") if isinstance(document, dict) else None
+    return plans if isinstance(plans, dict) else {}
