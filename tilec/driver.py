@@ -342,7 +342,9 @@ def explain(
     with stage(f"counting the costs of kernel {built.name}"):
         try:
             lowered = count_lowered(compiled.program)
-            cost = estimate(compiled.kernel, compiled.plan, dims or {}, profile, lowered)
+            cost = estimate(
+                compiled.kernel, compiled.plan, dims or {}, profile, lowered, compiled.options.trusted
+            )
         except UnknownSize as unknown:
             return Explanation(compiled, None, str(unknown))
     return Explanation(compiled, cost, "")

@@ -124,6 +124,23 @@ def test_only_a_workgroup_size_is_believed(file, kernel, lavapipe, options, thre
     assert tuned_options(kernel, lavapipe, DIMS, options) is options
 
 
+@pytest.mark.parametrize("split", [0, -1, "8", 8.0, True, 1 << 31, [8]])
+def test_only_a_number_of_elements_is_believed(file, kernel, lavapipe, options, split):
+    document = json.loads(file.read_text())
+    for entry in document["plans"].values():
+        entry["split"] = split
+    file.write_text(json.dumps(document))
+    assert tuned_options(kernel, lavapipe, DIMS, options) is options
+
+
+def test_which_sweeps_are_shared_is_remembered_too(directory, kernel, lavapipe, options):
+    from dataclasses import replace
+
+    remember(kernel, lavapipe, DIMS, options, replace(options, split=512), {})
+    assert tuned_options(kernel, lavapipe, DIMS, options) == replace(options, split=512)
+    assert threads_of(kernel, lavapipe, DIMS, options) > 0
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"plans": []}', '{"plans": {"x": 1}}', "[" * 100_000, "\0"])
 def test_damaged_files_are_as_good_as_none(file, kernel, lavapipe, options, text):
     file.write_text(text)

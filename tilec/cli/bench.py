@@ -85,8 +85,9 @@ def cost_of(target: Target, prepared: Prepared) -> PlanCost | None:
     compiled = prepared.compiled
     try:
         return estimate(
-            compiled.kernel, compiled.plan, target.dims, measure_profile(target.device), count_lowered(compiled.program)
-        )
+            compiled.kernel, compiled.plan, target.dims, measure_profile(target.device),
+            count_lowered(compiled.program), compiled.options.trusted,
+        )  # fmt: skip
     except UnknownSize:
         return None
 

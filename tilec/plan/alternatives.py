@@ -7,6 +7,7 @@ from dataclasses import replace
 from tilec.options import Options
 
 _THREADS = (32, 64, 128, 256, 512, 1024)
+_SPLITS = {"sweeps shared from 4096 elements on": 1 << 12, "sweeps not shared": 1 << 30}
 
 
 def alternatives(options: Options) -> dict[str, Options]:
@@ -15,7 +16,7 @@ def alternatives(options: Options) -> dict[str, Options]:
     for threads in _THREADS:
         if threads <= options.limits.invocations:
             found[f"{threads} threads"] = replace(options, threads=threads)
-    return found
+    return found | {name: replace(options, split=split) for name, split in _SPLITS.items()}
 
 
 def naive(options: Options) -> Options:

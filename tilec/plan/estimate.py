@@ -33,12 +33,14 @@ def estimate(
     dims: Mapping[str, int],
     profile: Profile | None = None,
     lowered: Sequence[Lowered] = (),
+    trusted: Sequence[str] = (),
 ) -> PlanCost:
-    """The costs of a launch with these sizes. `lowered` is one entry a dispatch, or nothing. Raises UnknownSize."""
+    """The costs of a launch with these sizes. `lowered` is one entry a dispatch, or nothing; `trusted` the built-ins
+    that the code relies on. Raises UnknownSize."""
     missing = [name for name in kernel.dims if name not in dims]
     if missing:
         raise UnknownSize(missing[0])
-    return _Estimator(kernel, plan, dims, profile).plan_cost(lowered)
+    return _Estimator(kernel, plan, dims, profile, trusted).plan_cost(lowered)
 
 
 @dataclass(slots=True)
@@ -61,9 +63,14 @@ class _Touch:
 
 class _Estimator:
     def __init__(
-        self, kernel: tile.Kernel, plan: Plan, dims: Mapping[str, int], profile: Profile | None
+        self,
+        kernel: tile.Kernel,
+        plan: Plan,
+        dims: Mapping[str, int],
+        profile: Profile | None,
+        trusted: Sequence[str],
     ) -> None:
-        self.kernel, self.plan, self.profile = kernel, plan, profile
+        self.kernel, self.plan, self.profile, self.trusted = kernel, plan, profile, trusted
         self.dims = {name: dims[name] for name in kernel.dims}
         self.values = dict(dims)
         self.names = PlanNames(kernel)
@@ -200,7 +207,7 @@ class _Estimator:
         asked = [touch.elements("s") * jobs * touch.element_bytes for touch in touches]
         filled = max((stream.touched / a for stream, a in zip(streams, asked, strict=True) if a), default=1.0)
         filled = min(1.0, filled)
-        work = work_of(self.kernel, self.plan, phase, item, dispatch.vectors)
+        work = work_of(self.kernel, self.plan, phase, item, dispatch.vectors, self.trusted)
         return RoundCost(int(jobs * swept * filled), [s for s in streams if s.touched], work, filled)
 
     def _jobs(self, phase: Phase) -> int:

@@ -45,7 +45,7 @@ H200 = Profile(
     # Bandwidth and dispatches: `python -m tests.bench.gpu`, its column "copy". The rest: 132 cores at 1.98 GHz, each
     # with 128 lanes for arithmetic and 16 for functions.
     name="NVIDIA H200",
-    limits=Limits(invocations=1024, workgroup_bytes=32768),
+    limits=Limits(invocations=1024, workgroup_bytes=32768, subgroup=32),
     bandwidth=4.28e12,
     operations=132 * 128 * 1.98e9,
     functions=132 * 16 * 1.98e9,

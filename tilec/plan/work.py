@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tilec.ops import POINTWISE
@@ -28,6 +29,8 @@ _SHIFTED, _BEST, _PLAIN = 5, 6, 1
 _ADDRESS = 4
 """For a granule that is loaded or stored at once, else for each element."""
 _UNPACK = {DType.F16: 16, DType.BF16: 1, DType.I8: 3, DType.U8: 2, DType.BOOL: 2, DType.I64: 3}
+_BUILT_IN = 2
+"""A conversion by a built-in that the device is trusted with."""
 _PACK = {DType.F16: 24, DType.BF16: 6, DType.I8: 3, DType.U8: 3, DType.BOOL: 2, DType.I64: 3}
 
 
@@ -50,9 +53,18 @@ class Work:
         self.operations += _FUNCTION
 
 
-def work_of(kernel: tile.Kernel, plan: Plan, phase: Phase, item: Round, vectors: frozenset[str]) -> Work:
+def work_of(
+    kernel: tile.Kernel,
+    plan: Plan,
+    phase: Phase,
+    item: Round,
+    vectors: frozenset[str],
+    trusted: Sequence[str] = (),
+) -> Work:
     """The work of a round, for one element of its sweep; nothing if it has no sweep."""
     work = Work()
+    built_in = {DType.F16: _BUILT_IN} if "f16" in trusted else {}
+    unpack, pack = {**_UNPACK, **built_in}, {**_PACK, **built_in}
     sinks = [sink for each in phase_rounds(phase.items) for sink in each.sinks]
     leaves = {sink.value for sink in sinks if sink.kind in ("reduce", "pick")}
     values: dict[tuple[tile.Value, Roles], None] = {}
@@ -63,10 +75,10 @@ def work_of(kernel: tile.Kernel, plan: Plan, phase: Phase, item: Round, vectors:
         if isinstance(value, tile.Pointwise):
             _count_pointwise(value, work)
         elif isinstance(value, tile.Load):
-            _count_access(kernel, plan, phase, value.tensor, vectors, _UNPACK, work)
+            _count_access(kernel, plan, phase, value.tensor, vectors, unpack, work)
     for sink in item.wide:
         if sink.kind == "store":
-            _count_access(kernel, plan, phase, sink.store.tensor, vectors, _PACK, work)
+            _count_access(kernel, plan, phase, sink.store.tensor, vectors, pack, work)
         elif sink.kind != "reduce":
             work.operations += _ADDRESS
     _count_states(item, work)

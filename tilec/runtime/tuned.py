@@ -28,7 +28,7 @@ def tuned_options(kernel: Kernel, device: Device, dims: Mapping[str, int], optio
     """The options with the plan that was found fastest for such sizes; as they are where none was, or where the source
     decides."""
     directory = cache_directory()
-    is_decided = options.threads is not None or kernel.threads is not None
+    is_decided = options.threads is not None or options.split is not None or kernel.threads is not None
     if is_decided or directory is None or not (directory / _FOLDER).is_dir():
         return options
     path = _path(directory, kernel, device, options)
@@ -36,11 +36,21 @@ def tuned_options(kernel: Kernel, device: Device, dims: Mapping[str, int], optio
     if not plans:
         return options
     entry = plans.get(_guards_key(guards_of(kernel, dims, options)))
-    threads = entry.get("threads") if isinstance(entry, dict) else None
-    # A file may hold anything: only a workgroup size that the device has is believed.
-    if type(threads) is not int or not 1 <= threads <= options.limits.invocations or threads & (threads - 1):
+    return _applied(entry, options) if isinstance(entry, dict) else options
+
+
+def _applied(entry: Mapping[str, Any], options: Options) -> Options:
+    """The options with the entry's plan. A file may hold anything: only numbers that a plan can have are believed."""
+    threads, split = entry.get("threads"), entry.get("split")
+    if threads is not None and not _is_count(threads, options.limits.invocations):
         return options
-    return replace(options, threads=threads)
+    if (threads is not None and threads & (threads - 1)) or (split is not None and not _is_count(split, 1 << 30)):
+        return options
+    return options if threads is None and split is None else replace(options, threads=threads, split=split)
+
+
+def _is_count(value: object, most: int) -> bool:
+    return type(value) is int and 1 <= value <= most
 
 
 def remember(
@@ -57,8 +67,9 @@ def remember(
     plans = _plans(path)
     guards = guards_of(kernel, dims, options)
     plans.pop(_guards_key(guards), None)
-    if chosen.threads != options.threads:
-        plans[_guards_key(guards)] = {"threads": chosen.threads, "guards": list(guards), **about}
+    if chosen != options:
+        found = {"threads": chosen.threads, "split": chosen.split}
+        plans[_guards_key(guards)] = {**found, "guards": list(guards), **about}
     elif not path.exists():
         return None
     document = {"kernel": kernel.name, "device": device.name, "driver": device.info.driver, "plans": plans}
