@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 
 class TilecError(Exception):
@@ -43,7 +44,7 @@ class DebugError(TilecError):
     """An `assert` of a debug build that failed, with its line, the elements and the values there. `log` is what the
     launch told, `results` what it gave all the same."""
 
-    def __init__(self, message: str, log: object = None, results: object = None) -> None:
+    def __init__(self, message: str, log: Any = None, results: Any = None) -> None:
         super().__init__(message)
         self.log = log
         self.results = results

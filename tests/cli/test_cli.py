@@ -285,3 +285,58 @@ def test_a_closed_pipe_is_no_error(files):
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+DEBUGGED = """kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N]) {
+  let r = ctx.block.x * 2
+  let x = A[r :+ 2, :]
+  print("x", x)
+  assert x < 3.0, "large"
+  for i in range(0, 2) {
+    let y = log(x) * f32(i)
+    B[r :+ 2, :] = y
+  }
+}
+"""
+
+
+def test_run_a_debug_build(capsys, files):
+    (files / "debugged.ph").write_text(DEBUGGED)
+    arguments = ["run", "debugged.ph", "--dim", "N=2", "--input", "A=arange", "--device", "numpy", "--debug"]
+    code, out, err = run(capsys, *arguments, "--dim", "M=1", "--check")
+    assert code == 0
+    assert out.startswith("x[0, 0] = 0\nx[0, 1] = 1\nk(N=2, M=1)")
+    assert out.count("x[") == 2
+    assert "agrees with the interpreter" in out
+    assert "log(x) = -inf, x = 0" in err
+    code, out, err = run(capsys, *arguments, "--dim", "M=2")
+    assert code == 1
+    assert "error[assert]: k: large" in err
+    assert "[1, 1]: x = 3" in err
+    code, out, err = run(capsys, *arguments, "--dim", "M=1", "--json")
+    assert code == 0
+    assert json.loads(out)["told"][:2] == ["x[0, 0] = 0", "x[0, 1] = 1"]
+    assert err == ""
+
+
+def test_run_steps_through_the_interpreter(capsys, files):
+    (files / "debugged.ph").write_text(DEBUGGED)
+    arguments = ["run", "debugged.ph", "--dim", "N=2", "--dim", "M=3", "--input", "A=arange", "--trace"]
+    code, out, _ = run(capsys, *arguments, "--device", "numpy")
+    assert code == 0
+    steps = [" ".join(line.split()) for line in out.split("k(N=2")[0].splitlines()]
+    assert steps == [
+        "block 0", "debugged.ph:2 r = i32 0", "debugged.ph:3 x = f32[2, 2] 0 1 2 3",
+        "debugged.ph:6 i = i32 0", "debugged.ph:7 y = f32[2, 2] nan 0 0 0 1 NaN",
+        "debugged.ph:8 B[...] = f32[2, 2] nan 0 0 0 1 NaN",
+        "debugged.ph:6 i = i32 1", "debugged.ph:7 y = f32[2, 2] -inf 0 0.693147 1.09861 1 infinite",
+        "debugged.ph:8 B[...] = f32[2, 2] -inf 0 0.693147 1.09861 1 infinite",
+        "block 1", "debugged.ph:2 r = i32 2", "debugged.ph:3 x = f32[2, 2] 4 5 (2 inactive)",
+        "debugged.ph:6 i = i32 0", "debugged.ph:7 y = f32[2, 2] 0 0 (2 inactive)",
+        "debugged.ph:8 B[...] = f32[2, 2] 0 0 (2 inactive)",
+        "debugged.ph:6 i = i32 1", "debugged.ph:7 y = f32[2, 2] 1.38629 1.60944 (2 inactive)",
+        "debugged.ph:8 B[...] = f32[2, 2] 1.38629 1.60944 (2 inactive)",
+    ]  # fmt: skip
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert "--device numpy" in err

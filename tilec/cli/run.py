@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from tilec.cli.options import (
@@ -35,6 +38,8 @@ def parser() -> argparse.ArgumentParser:
             "tilec run train.ph --kernel train_loss --dim M=64 --dim V=1003 --input alpha=0.1 --check",
             "tilec run token_loss.ph --dim M=64 --device numpy",
             "tilec run token_loss.ph --dim M=64 --grad Logits --check",
+            "tilec run token_loss.ph --dim M=64 --debug",
+            "tilec run token_loss.ph --dim M=4 --dim V=5 --device numpy --trace",
         ],
     )
     result.add_argument("file", metavar="FILE", help="a .ph file")
@@ -44,6 +49,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--output", action="append", default=[], metavar="NAME=FILE", help="write a result as .npy")
     result.add_argument("--device", metavar="DEVICE", help="numpy, or a name or index that `tilec devices` shows")
     result.add_argument("--check", action="store_true", help="compare with the NumPy interpreter")
+    result.add_argument("--debug", action="store_true", help="assert and print; say where NaNs come from")
+    result.add_argument("--trace", action="store_true", help="show every named value (needs --device numpy)")
     result.add_argument("--seed", type=int, default=0, help="of the drawn inputs (default 0)")
     add_choice_options(result)
     add_gradient_options(result)
@@ -56,11 +63,11 @@ def main(options: argparse.Namespace) -> int:
         import numpy as np  # noqa: F401
     except ImportError:
         raise Failure('`tilec run` needs NumPy: pip install "tilec[cli]", or "tilec[gpu]" for devices', 1) from None
-    import warnings
-
     from tilec.driver import parse_file
     from tilec.runtime.kernel import Kernel
 
+    if options.trace and (options.device != "numpy" or options.json):
+        raise Failure("--trace steps through the interpreter, for people: add --device numpy, without --json")
     # Such as that there is no device: one line, not Python's two.
     warnings.showwarning = lambda message, *rest, **more: print_error(str(message))
     loaded = parse_file(options.file)
@@ -74,10 +81,12 @@ def main(options: argparse.Namespace) -> int:
     asked = dtypes(options.dtype)
     names = {"--input": given, "--output": saved, "--dim": sizes, "--dtype": asked}
     check_names(signatures, {**names, "--const": pairs(options.const, "--const")})
-    kernel = Kernel(program, signature)
+    kernel = Kernel(program, signature, debug=options.debug)
     fixed = constants(options.const, signature)
     if fixed:
         kernel = kernel.specialize(**fixed)
+    if options.trace:
+        kernel.write_steps = print
     if not options.json:
         show_diagnostics([*loaded.warnings, *kernel.check()])
     return _run(kernel, options, _Inputs(kernel, given, sizes, asked, options.seed), saved)
@@ -140,7 +149,8 @@ def _run(kernel: Any, options: argparse.Namespace, inputs: _Inputs, saved: Mappi
 
     device = int(options.device) if (options.device or "").isdigit() else options.device
     start = time.perf_counter()
-    result = kernel(args=inputs.values, device=device, dtypes=inputs.dtypes)._asdict()
+    with _told(options) as told:
+        result = kernel(args=inputs.values, device=device, dtypes=inputs.dtypes)._asdict()
     seconds = time.perf_counter() - start
     for name in saved:
         if name not in result:
@@ -148,22 +158,37 @@ def _run(kernel: Any, options: argparse.Namespace, inputs: _Inputs, saved: Mappi
         save(saved[name], result[name], name)
     checks: dict[str, Any] = {}
     if options.check:
-        expected = kernel(args=inputs.values, device="numpy", dtypes=inputs.dtypes)._asdict()
+        kernel.write_steps = None
+        with _told(options, to=io.StringIO()):
+            expected = kernel(args=inputs.values, device="numpy", dtypes=inputs.dtypes)._asdict()
         types = {tensor.name: tensor.dtype for tensor in inputs.built.tensors}
         checks = {name: compare(array, expected[name], types[name]) for name, array in result.items()}
     is_ok = all(check["ok"] for check in checks.values())
     where = _where(device)
     if options.json:
         results = {name: summary(array) | ({"check": checks[name]} if checks else {}) for name, array in result.items()}
-        warnings = diagnostics_json(kernel.check())
-        facts = {"ok": is_ok, "kernel": kernel.name, "device": where, "dims": inputs.dims, "seconds": seconds}
-        print_json({**facts, "results": results, "diagnostics": warnings})
+        diagnostics = diagnostics_json(kernel.check())
+        facts: dict[str, Any] = {"ok": is_ok, "kernel": kernel.name, "device": where, "dims": inputs.dims}
+        facts |= {"seconds": seconds, **({"told": told.getvalue().splitlines()} if options.debug else {})}
+        print_json({**facts, "results": results, "diagnostics": diagnostics})
     else:
         sizes = ", ".join(f"{name}={size}" for name, size in inputs.dims.items())
         print(f"{kernel.name}({sizes}) on {where}, {seconds * 1000:.1f} ms with compiling")
         for name, array in result.items():
             _show(name, summary(array), checks.get(name))
     return 0 if is_ok else 1
+
+
+@contextmanager
+def _told(options: argparse.Namespace, to: io.StringIO | None = None) -> Iterator[io.StringIO]:
+    """What a debug build prints and warns of, kept where standard output is for something else."""
+    kept = to or io.StringIO()
+    if to is None and not (options.json and options.debug):
+        yield kept
+        return
+    with redirect_stdout(kept), warnings.catch_warnings():
+        warnings.showwarning = lambda message, *rest, **more: print(message)
+        yield kept
 
 
 def _where(device: Any) -> str:

@@ -167,9 +167,9 @@ class _DispatchRun:
                 self._loop(statement, mask)
             case ir.While():
                 self._while(statement, mask)
-            case ir.Tell(buffer, layout, site, block, words):
-                own = [threads.evaluate(word, mask, number) for word in (block, *words)]
-                threads.tell(buffer, layout, site, own, mask)
+            case ir.Tell(buffer, layout, kind, record):
+                words = [threads.evaluate(word, mask, number) for word in (kind, *record)]
+                threads.tell(buffer, layout, words, mask)
             case ir.Barrier(storage):
                 threads.barrier(mask, number, storage=storage)
 

@@ -63,7 +63,7 @@ def _head_text(statement: ir.Statement) -> str:
         case ir.While():
             return f"while {expression_text(statement.condition)}"
         case ir.Tell():
-            return f"tell {', '.join(map(expression_text, statement.words))}"
+            return f"tell {', '.join(map(expression_text, (statement.kind, *statement.record)))}"
         case ir.Barrier():
             return "storage barrier" if statement.storage else "barrier"
     return type(statement).__name__
@@ -74,5 +74,5 @@ def statement_text(statement: ir.Statement) -> str:
     text = _head_text(statement)
     if len(text) > _LENGTH:
         text = f"{text[: _LENGTH - 3]}..."
-    span = statement.span if isinstance(statement, ir.Let | ir.StoreElement | ir.Tell) else None
+    span = statement.span if isinstance(statement, ir.Let | ir.StoreElement) else None
     return text if span is None else f"{text} ({span.source.name}:{span.line})"

@@ -123,27 +123,22 @@ class Threads:
         values = np.broadcast_to(value, shape)[mask]
         self._buffer(buffer).store(self._touch(index, mask, self._storage_epochs, statement), values)
 
-    def tell(
-        self, buffer: ir.Buffer, layout: Layout, site: int, words: list[np.ndarray], mask: np.ndarray
-    ) -> None:
-        """A record of each thread of the mask, whose first word is the block, in the order of the threads."""
+    def tell(self, buffer: ir.Buffer, layout: Layout, words: list[np.ndarray], mask: np.ndarray) -> None:
+        """A record of each thread of the mask, behind the number of its kind, in the order of the threads."""
         log = self._buffer(buffer).words
-        block, *rest = (np.broadcast_to(word, (self.count,))[mask] for word in words)
-        told = block <= log[0]
-        block, rest = block[told], [word[told] for word in rest]
-        if not len(block):
-            return
-        kind = layout.sites[site].kind
-        counter = layout.kind_word(kind)
-        first = int(log[counter])
-        log[counter] += len(block)
-        log[counter + 1] = min(log[counter + 1], block.min())
-        log[layout.site_word(site)] += len(block)
         room = layout.room(len(log))
-        for offset, record in enumerate(zip(block, *rest, strict=True), first):
-            if offset < room:
-                at = layout.head + (layout.kinds.index(kind) * room + offset) * layout.record
-                log[at : at + layout.record] = (site, *record)
+        told = np.stack([np.broadcast_to(word, (self.count,))[mask] for word in words], axis=1)
+        for kind, *record in told.tolist():
+            site, block = record[:2]
+            if block > log[0]:
+                continue
+            counter = layout.kind_word(layout.kinds[kind])
+            if log[counter] < room:
+                at = layout.head + (kind * room + int(log[counter])) * layout.record
+                log[at : at + layout.record] = record
+            log[counter] += 1
+            log[counter + 1] = min(int(log[counter + 1]), block)
+            log[layout.site_word(site)] += 1
 
     def load_shared(self, array: ir.SharedArray, index: np.ndarray, mask: np.ndarray, statement: int) -> np.ndarray:
         shared = self._shared[array]

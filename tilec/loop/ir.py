@@ -299,15 +299,13 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tell:
-    """Appends a record to the log, atomically, if it has room: `words` (U32) behind the site's number and the block's.
+    """Appends a record to the log, atomically, if it has room: `record` (U32 words) of the kind number `kind`.
     `tilec.tile.reports.Layout` says what lies where."""
 
     buffer: Buffer
     layout: Layout
-    site: int
-    block: Expr
-    words: tuple[Expr, ...]
-    span: Span | None = None
+    kind: Expr
+    record: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

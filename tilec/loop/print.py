@@ -75,8 +75,7 @@ def _simple_text(statement: ir.Statement) -> str:
         case ir.SharedStore():
             return f"{statement.array.name}[{expression_text(statement.index)}] = {expression_text(statement.value)}"
         case ir.Tell():
-            words = ", ".join(map(expression_text, (statement.block, *statement.words)))
-            return f"tell of site {statement.site}: {words}"
+            return f"tell {', '.join(map(expression_text, (statement.kind, *statement.record)))}"
         case ir.Barrier():
             return "barrier, storage too" if statement.storage else "barrier"
         case ir.Comment():

@@ -143,8 +143,8 @@ class _Verifier:
     def _tell(self, statement: ir.Tell) -> None:
         require(statement.buffer in self._dispatch.buffers, f"the dispatch does not bind {statement.buffer.name}")
         require(statement.buffer.is_log, f"{statement.buffer.name} is no log")
-        require(len(statement.words) == statement.layout.record - 2, "a record of another length")
-        for word in (statement.block, *statement.words):
+        require(len(statement.record) == statement.layout.record, "a record of another length")
+        for word in (statement.kind, *statement.record):
             self._scalar(word, (DType.U32,), "a word")
 
     def _loop(self, statement: ir.Loop, is_uniform: bool) -> None:

@@ -40,7 +40,9 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     needed = attach_needs(kernel, items, planner.walker) if options.fusion else {}
     shadows = place_packed(kernel, items, facts)
     dispatches = _dispatches(kernel, items, options.fusion)
-    choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
+    log = layout_of(kernel)
+    if log is None:  # what a report tells is long code, once for each element that a lane takes together
+        choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
     choose_mappings(kernel, dispatches, facts, options)
     dispatches = split_long_sweeps(kernel, dispatches, facts, options)
     for tensor in shadows:
@@ -51,7 +53,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     words = options.limits.workgroup_bytes // 4 - 16
     return Plan(
         dispatches, slots, planner.homes, shadows, facts.guards, needed, words, options.limits.subgroup,
-        trusts_exp="exp" in options.trusted, log=layout_of(kernel),
+        trusts_exp="exp" in options.trusted, log=log,
     )  # fmt: skip
 
 

@@ -124,6 +124,9 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
     rounds = _wide_rounds(phase)
     granule = phase.granule
     resident = known = 0
+    if any(sink.kind == "report" for item in rounds for sink in item.sinks):
+        # What a report tells is long code, once for each element in flight: drivers take minutes for it.
+        return Mapping(lanes, threads // lanes, granule, phase.is_whole, jobs_fastest=_keeps_last_axis(rounds))
     wide = {item.swept for item in rounds}
     is_straight = all(isinstance(item, Round) for item in phase.items)
     if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:

@@ -264,7 +264,7 @@ class _Call:
                 raise ArrayError(f'{name} is on {array.device.name}: for device="numpy" pass {name}.numpy()')
         arrays: dict[str, np.ndarray] = {n: a for n, a in self.host_arrays().items() if isinstance(a, np.ndarray)}
         _check_memory(self.built, self.dims)
-        results = interpret(self.built, arrays, self.scalars, self.dims, log, unwritten)
+        results = interpret(self.built, arrays, self.scalars, self.dims, log, unwritten, self.kernel.write_steps)
         return Result({name: self._own_shape(name, array) for name, array in results.items()})
 
     def _device(self, asked: Device | str | int | None) -> Device | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,8 @@ class Kernel:
     ) -> None:
         self._program = program
         self.is_debug = debug
+        self.write_steps: Callable[[str], None] | None = None
+        """Gets a line for each step of the interpreter."""
         self._signature = signature
         self._constants = dict(constants or {})
         self._built: Kept[Variants] = Kept(self._built_kept)

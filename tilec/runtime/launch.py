@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tilec.runtime.windowed import Launchable
 
 __all__ = ["Prepared", "check_aliases", "common_device", "interpret", "launch", "options_for", "place"]
+
+
+Write: TypeAlias = "Callable[[str], None]"
 
 
 def options_for(device: Device) -> Options:
@@ -70,13 +73,25 @@ def interpret(
     dims: Mapping[str, int],
     log: Log | None = None,
     unwritten: dict[str, np.ndarray] | None = None,
+    write: Write | None = None,
 ) -> dict[str, np.ndarray]:
     """Runs the kernel in the NumPy interpreter. `arrays` have the kernel's shapes and storage types; `log` and
-    `unwritten` are filled as `tilec.tile.interp.run` does."""
+    `unwritten` are filled as `tilec.tile.interp.run` does. `write` gets a line for each step."""
     from tilec.tile.interp import run
 
+    trace = each_block = None
+    if write is not None:
+        from tilec.runtime.trace import Tracer
+
+        values = {**dims, **{name: int(n) for name, n in scalars.items() if not isinstance(n, float)}}
+        x, y, z = (max(0, extent.evaluate(values)) for extent in kernel.grid)
+        tracer = Tracer(kernel, (x, y, z), write)
+        trace, each_block = tracer.step, tracer.block
     with stage(f"interpreting kernel {kernel.name}"):
-        results = run(kernel, dict(arrays), dict(scalars), dict(dims), log=log, unwritten=unwritten)
+        results = run(
+            kernel, dict(arrays), dict(scalars), dict(dims), trace=trace, each_block=each_block, log=log,
+            unwritten=unwritten,
+        )  # fmt: skip
     written = {tensor.name: tensor for tensor in kernel.tensors if tensor.access != "in"}
     return {name: _own_type(results[name], tensor.dtype) for name, tensor in written.items()}
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from tilec.diag.render import render
 from tilec.diag.report import Diagnostic
 from tilec.errors import DebugError
-from tilec.tile.reports import Log, Number, Record, Site
+from tilec.tile.reports import Log, Number, Record, Site, show_block
 
 _ELEMENTS_SHOWN = 8
 _CAUSES_SHOWN = 4
@@ -21,7 +22,7 @@ class DebugWarning(UserWarning):
     """What a debug build noticed that may be meant: NaNs and infinities that were stored, elements never written."""
 
 
-def tell(log: Log, unwritten: Mapping[str, np.ndarray], kernel: str, results: object, stacklevel: int = 6) -> None:
+def tell(log: Log, unwritten: Mapping[str, np.ndarray], kernel: str, results: Any, stacklevel: int = 6) -> None:
     """Prints what the kernel printed, warns, and raises DebugError if an assert failed."""
     for line in printed(log):
         print(line, file=sys.stdout)
@@ -133,11 +134,7 @@ def _place(log: Log, record: Record) -> str:
     x, y, z = log.grid
     if x * y * z == 1:
         return lane
-    block: tuple[int, ...] = (record.block % x, record.block // x % y, record.block // (x * y))
-    while len(block) > 1 and log.grid[len(block) - 1] == 1:
-        block = block[:-1]
-    shown = str(block[0]) if len(block) == 1 else f"({', '.join(map(str, block))})"
-    return f"{lane} in block {shown}"
+    return f"{lane} in block {show_block(record.block, log.grid)}"
 
 
 def _values(record: Record) -> str:

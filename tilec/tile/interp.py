@@ -13,13 +13,11 @@ import numpy as np
 
 from tilec.ops.reference import NUMPY_DTYPES
 from tilec.tile import ir
-from tilec.tile.interp_frame import Frame
+from tilec.tile.interp_frame import Frame, Trace
 from tilec.tile.interp_memory import Memory
 from tilec.tile.reports import Log
 from tilec.tile.walk import walk
 from tilec.types import Atom, DType, Opaque, Symbol
-
-Trace = Callable[[ir.Value, np.ndarray], None]
 
 _LANES_AT_ONCE = 1 << 20
 
@@ -30,6 +28,7 @@ def run(
     scalars: Mapping[str, bool | int | float],
     dims: Mapping[str, int],
     trace: Trace | None = None,
+    each_block: Callable[[int], None] | None = None,
     log: Log | None = None,
     unwritten: dict[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
@@ -37,7 +36,9 @@ def run(
 
     `tensors` hold arrays of the storage dtypes (bf16: ml_dtypes.bfloat16, or uint16 bits) and of the shapes that the
     dims say; an "out" tensor may be missing and is then 0 where no block writes. `scalars` may lack those with defaults
-    and constants. `trace` is called with each value and its array, whose first axis is the block (1: the same in all).
+    and constants. `trace` is called with each value and its tile, whose first axis is the block (1: the same in all);
+    with each loop counter, and with each store and what it stores. `each_block` is called before each block, by its
+    number: the blocks then run one by one.
     What the kernel's reports tell goes into `log`; into `unwritten`, by "out" tensor, which elements no block wrote.
     """
     values = _scalar_values(kernel, scalars)
@@ -49,8 +50,10 @@ def run(
         memory.log, log.grid = log, (grid[0], grid[1], grid[2])
     if unwritten is not None:
         memory.watch_outputs()
-    together = _blocks_at_once(kernel, integers)
+    together = _blocks_at_once(kernel, integers) if each_block is None else 1
     for first in range(0, count, together):
+        if each_block is not None:
+            each_block(first)
         number = np.arange(first, min(first + together, count), dtype=np.int64)
         blocks = (number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1]))
         frame = Frame(memory, values, integers, tuple(axis.astype(np.int32) for axis in blocks), trace)

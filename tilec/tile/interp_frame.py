@@ -14,7 +14,7 @@ from tilec.tile.interp_reports import report
 from tilec.tile.interp_tiles import Mask, Tile, align, joint_mask, merge, stretch
 from tilec.types import Atom, Extent, Opaque, Symbol
 
-Trace = Callable[[ir.Value, np.ndarray], None]
+Trace = Callable[[ir.Value, Tile], None]
 
 
 class Frame:
@@ -67,7 +67,7 @@ class Frame:
                 case _:
                     tile = self.values[value.number] = self._evaluate(value)
                     if self.trace is not None:
-                        self.trace(value, tile.data)
+                        self.trace(value, tile)
         return tuple(self.get(value) for value in region.yields)
 
     # --- extents -------------------------------------------------------------------------------------------
@@ -205,6 +205,8 @@ class Frame:
         tile = self.get(value.operand).at_rank(len(access.inside))
         mask = tile.active() & joint_mask(tuple(access.inside))
         mask = mask & access.points_inside.reshape(-1, *(1,) * len(access.inside))
+        if self.trace is not None:
+            self.trace(value, tile)
         self.memory.write(value.tensor, access, tile.data, mask, len(self.blocks[0]))
 
     def _pick(self, value: ir.Pick) -> Tile:
@@ -304,7 +306,9 @@ class Frame:
             nonlocal round_number
             index = (start[rows] + round_number * value.step).astype(np.int32)
             round_number += 1
-            frame.values[value.index.number] = Tile(index[:1] if (index == index[0]).all() else index)
+            counter = frame.values[value.index.number] = Tile(index[:1] if (index == index[0]).all() else index)
+            if frame.trace is not None:
+                frame.trace(value.index, counter)
             return frame._round(value.carried, carried, value.body)
 
         self._loop(value, value.initial, goes_on, body)

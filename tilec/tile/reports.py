@@ -76,6 +76,15 @@ class Log:
         self.records = kept
 
 
+def show_block(number: int, grid: tuple[int, int, int]) -> str:
+    """A block as messages call it: `3`, or `(3, 1)` in a grid of two axes."""
+    x, y, _ = grid
+    block = [number % x, number // x % y, number // (x * y)]
+    while len(block) > 1 and grid[len(block) - 1] == 1:
+        block.pop()
+    return str(block[0]) if len(block) == 1 else f"({', '.join(map(str, block))})"
+
+
 def reports_in(region: ir.Region) -> Iterator[ir.Report]:
     """The reports in a region and those inside it, in order."""
     return (value for value in walk(region) if isinstance(value, ir.Report))

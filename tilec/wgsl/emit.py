@@ -339,9 +339,7 @@ class _FunctionEmitter:
         self._writer.line(f"{target}[{index}] = {value};")
 
     def _tell(self, statement: Tell) -> None:
-        layout = statement.layout
-        kind = layout.kinds.index(layout.sites[statement.site].kind)
-        words = ", ".join([f"{kind}u", f"{statement.site}u", *map(self._text, (statement.block, *statement.words))])
+        words = ", ".join(map(self._text, (statement.kind, *statement.record)))
         self._writer.line(f"{self._module.log_function}({words});")
 
     def _if(self, statement: If) -> None:

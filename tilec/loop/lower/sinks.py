@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, as_word, both, const, multiply
+from tilec.loop.lower.arith import add, both, multiply
 from tilec.loop.lower.code import ZERO
 from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.elements import Element
@@ -14,10 +14,10 @@ from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.memory import write_element, write_slot
 from tilec.loop.lower.packed import store_granule, store_vectors
+from tilec.loop.lower.reports import ReportLowering
 from tilec.loop.lower.states import State
 from tilec.plan.ir import Mapping, Sink
 from tilec.tile import ir as tile
-from tilec.types import DType
 
 Pending: TypeAlias = "tuple[Element, ir.Expr | None, ir.Expr]"
 """What is still to be stored: the element, under which condition, the value."""
@@ -32,6 +32,7 @@ class SinkLowering:
         self.evaluator = evaluator
         self.mapping = mapping
         self.masks = masks
+        self.reports = ReportLowering(frame, evaluator)
 
     def emit(
         self,
@@ -69,10 +70,10 @@ class SinkLowering:
         self, group: list[Sink], states: dict[tile.Value, State], elements: list[Element]
     ) -> list[tuple[Sink, list[Pending]]]:
         pending: list[tuple[Sink, list[Pending]]] = []
+        reports = [sink for sink in group if sink.kind == "report"]
+        self.reports.emit(reports, [{**self.frame.index, **element.index} for element in elements])
         for sink in group:
             if sink.kind == "report":
-                for element in elements:
-                    self.tell(sink, {**self.frame.index, **element.index})
                 continue
             values = [self._operand(sink, element) for element in elements]
             if sink.kind == "reduce":
@@ -188,29 +189,6 @@ class SinkLowering:
     def _coordinates(self, sink: Sink, element: Element) -> list[ir.Expr]:
         index = {**self.frame.index, **element.index}
         return self.evaluator.coordinates(sink.store, tuple(index[role] for role in sink.roles))
-
-    def tell(self, sink: Sink, index: dict[str, ir.Expr]) -> None:
-        """A record of the lane, if its condition holds."""
-        layout, report = self.frame.plan.log, sink.report
-        assert layout is not None
-        indices = tuple(index[role] for role in sink.roles)
-
-        def word(value: tile.Value, own: tuple[ir.Expr, ...]) -> ir.Expr:
-            return as_word(self.evaluator.at(value, aligned(value, own)))
-
-        with self.code.when(self.evaluator.at(report.where, indices)):
-            zero = const(0, DType.U32)
-            rounds = [word(value, ()) for value in report.rounds]
-            lane = [as_word(one) for one in indices]
-            values = [word(value, indices) for value in report.values]
-            sizes = (layout.rounds, layout.rank, layout.values)
-            padded = [
-                part + [zero] * (size - len(part)) for part, size in zip((rounds, lane, values), sizes, strict=True)
-            ]
-            site = layout.paths.index(report.path)
-            block = as_word(self.frame.block_number)
-            words = tuple(one for part in padded for one in part)
-            self.code.emit(ir.Tell(self.frame.log_buffer(), layout, site, block, words, report.span))
 
     def write(self, sink: Sink, index: dict[str, ir.Expr], value: ir.Expr) -> None:
         """One element of a store, or of a slot."""

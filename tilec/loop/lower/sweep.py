@@ -348,14 +348,18 @@ class RoundLowering:
             first_job = self._first_job() if is_once else None
             condition = both([first, self.frame.valid, first_job, self.masks.holds(mask, self.frame.index)])
             with self.code.when(condition):
+                reports: list[Sink] = []
                 for sink in group:
                     if sink.kind == "report":
-                        self.sinks.tell(sink, self.frame.index)
+                        reports.append(sink)
                         continue
+                    self.sinks.reports.emit(reports, [self.frame.index])
+                    reports = []
                     indices = tuple(self.frame.index[role] for role in sink.roles)
                     value = self.evaluator.at(sink.operand, aligned(sink.operand, indices))
                     self.sinks.write(sink, self.frame.index, value)
                     self.publish([sink])
+                self.sinks.reports.emit(reports, [self.frame.index])
 
 
 def _scalar(index: tile.AxisIndex) -> tile.Value:
