@@ -22,6 +22,7 @@ from tilec.tile.verify import verify
 from tilec.types import DTYPES
 
 DIMS = {"M": 5, "V": 3}
+F32 = {"T": DTYPES["f32"]}
 TRAIN_LOSS = Path(__file__).parents[2] / "examples" / "train_loss.ph"
 
 
@@ -51,7 +52,7 @@ def test_a_derived_softmax_is_one_exponential_and_a_factor_a_row(columns, x):
 
 
 def wide_ops(kernel):
-    return [value.op for value in kernel.body.body if isinstance(value, ir.Pointwise) and len(value.type.shape) > 1
+    return [value.op for value in kernel.body.body if isinstance(value, ir.Pointwise) and value.type.rank > 1
             and not value.type.shape[-1].is_one]  # fmt: skip
 
 

@@ -54,10 +54,48 @@ def mapping(kernel: ir.Kernel, options: Options, **dims: int) -> tuple[int, int,
 
 
 def test_a_gpu_gives_a_row_lanes_for_its_length():
-    assert mapping(row_sums(), Options(), M=8192, V=512) == (32, 8, 4, 256)
-    assert mapping(row_sums(), Options(), M=8192, V=7) == (1, 256, 4, 256)
+    assert mapping(row_sums(), Options(), M=8192, V=512) == (32, 2, 4, 64)
+    assert mapping(row_sums(), Options(), M=8192, V=7) == (1, 64, 4, 64)
     assert mapping(row_sums(), Options(), M=8192, V=50257) == (256, 1, 4, 256)
     assert mapping(row_sums(), Options(), M=8192) == (256, 1, 4, 256)
+
+
+def test_a_large_workgroup_takes_a_long_row():
+    large = Options(limits=Limits(invocations=1024))
+    assert mapping(row_sums(), large, M=8192, V=4096) == (128, 1, 4, 128)
+    assert mapping(row_sums(), large, M=8192, V=32768) == (1024, 1, 4, 1024)
+    assert mapping(row_sums(), large, M=8192, V=50257) == (256, 1, 4, 256)
+
+
+def test_neighbouring_lanes_of_a_row_are_a_cluster():
+    def cluster(kernel, subgroup, **dims):
+        options = Options(limits=Limits(subgroup=subgroup))
+        (dispatch,) = make_plan(kernel, Facts(dims), options).dispatches
+        return dispatch.items[0].mapping.cluster
+
+    assert cluster(row_sums(), 32, M=8192, V=512) == 32
+    assert cluster(row_sums(), 32, M=8192, V=100) == 8
+    assert cluster(row_sums(), 4, M=8192, V=512) == 4
+    assert cluster(row_sums(), 1, M=8192, V=512) == 1
+    assert cluster(column_sums(), 32) == 1
+    assert cluster(column_sums(), 32, M=8192, V=3) == 8
+
+
+def test_every_second_streamed_sweep_runs_backwards():
+    k = Rows()
+    b = k.builder
+    b.tensor("X", F32, ("M", "V"), "inout")
+    x = k.load("X")
+    centred = b.op("sub", x, b.reduce("max", x))
+    k.store("X", b.op("mul", centred, b.reduce("sum", b.op("abs", centred))))
+    kernel = b.kernel(grid())
+
+    def turns(**dims):
+        (dispatch,) = make_plan(kernel, Facts(dims), Options()).dispatches
+        return [item.is_backwards for item in dispatch.items[0].items]
+
+    assert turns(M=8192, V=100_000) == [False, True, False]
+    assert turns(M=8192, V=512) == [False, False, False]  # in registers
 
 
 def test_a_gpu_reads_columns_in_stretches():

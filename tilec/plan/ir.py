@@ -116,11 +116,13 @@ class Round:
     """One sweep over `swept` (no sweep if no sink is wide), then the combine, then the narrow sinks.
 
     `fence`: a storage barrier stands before it, since it touches memory that other lanes of the job have touched.
+    `is_backwards`: a streamed sweep that begins with the elements that the sweep before it read last.
     """
 
     swept: tuple[Extent, ...]
     sinks: list[Sink] = field(default_factory=list)
     fence: bool = False
+    is_backwards: bool = False
 
     @property
     def wide(self) -> list[Sink]:

@@ -16,9 +16,22 @@ from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
 from tilec.types import Extent, element_count
 
-_ELEMENTS_A_LANE = 16
-_RESIDENT_GRANULES = 16
 _UNROLL = 4
+"""Granules in flight a lane, where a granule is a vector."""
+_GRANULES_A_LANE = 4
+"""A row gets lanes until each has so many; more lanes would wait for each other longer than they read."""
+_FEW_LANES = 128
+_GRANULES_OF_MANY = 8
+"""The same for rows of more lanes than a few, which wait longer at barriers."""
+_LEAST_THREADS = 64
+_MOST_THREADS_PACKED = 512
+"""Of rows of 16-bit elements, whose lanes hold twice as many values, unless the rows are very long."""
+_LONG_ROW = 1 << 16
+_RESIDENT_VALUES = 64
+"""Values of a row that a lane keeps in registers: a quarter of what the hardware can name."""
+_RESIDENT_VALUES_PACKED = 32
+_REGISTERS = 1 << 15
+"""Values that all lanes of a workgroup keep: half of a multiprocessor's registers on the GPUs at hand."""
 _NEIGHBOURS = 32
 """Threads that read one stretch of memory together: a warp."""
 
@@ -34,46 +47,83 @@ _CPU_UNROLL = 8
 
 def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Facts, options: Options) -> None:
     """Fills in every phase's mapping and every dispatch's threads."""
-    choose = _map_for_cpu if options.limits.is_cpu else _map_for_gpu
     asked = options.threads or kernel.threads
     most = _power_of_two_at_most(min(asked or options.limits.invocations, options.limits.invocations))
     for dispatch in dispatches:
-        choose(kernel, dispatch, most if asked else min(256, most), facts, options.limits.subgroup)
+        if options.limits.is_cpu:
+            _map_for_cpu(kernel, dispatch, most if asked else min(256, most), facts, options.limits.subgroup)
+        else:
+            _map_for_gpu(kernel, dispatch, most, bool(asked), facts, options.limits.subgroup)
         if dispatch.kind == "jobs":
             has_control = not all(isinstance(item, Round) for item in dispatch.phase.items)
             dispatch.merges_blocks = not has_control
+        for phase in all_phases(dispatch.items):
+            _turn_sweeps(phase)
+
+
+def _turn_sweeps(phase: Phase) -> None:
+    """Lets every second streamed sweep over the same elements run backwards: the cache holds what was read last."""
+    rounds = _wide_rounds(phase)
+    is_straight = all(isinstance(item, Round) for item in phase.items)
+    if is_straight and not phase.mapping.resident and len({item.swept for item in rounds}) == 1:
+        for number, item in enumerate(rounds):
+            item.is_backwards = number % 2 == 1
 
 
 # --- GPUs ----------------------------------------------------------------------------------------------------
 
 
-def _map_for_gpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts, subgroup: int) -> None:
+def _map_for_gpu(
+    kernel: tile.Kernel, dispatch: Dispatch, most: int, is_asked: bool, facts: Facts, subgroup: int
+) -> None:
+    phases = all_phases(dispatch.items)
+    if is_asked:
+        threads = most
+    elif any(_keeps_last_axis(_wide_rounds(phase)) or not _wide_rounds(phase) for phase in phases):
+        threads = min(256, most)
+    else:
+        wanted = max((_gpu_lanes(phase, most, facts) for phase in phases), default=1)
+        threads = min(most, max(_LEAST_THREADS, wanted))
     dispatch.threads = threads
-    for phase in all_phases(dispatch.items):
+    for phase in phases:
         rounds = _wide_rounds(phase)
-        lanes = 1
-        for item in rounds:
-            lanes = max(lanes, _lanes_for(element_count(item.swept), threads, facts))
-        jobs_fastest = _keeps_last_axis(rounds)
-        if jobs_fastest:
+        lanes = _gpu_lanes(phase, threads, facts)
+        if _keeps_last_axis(rounds):
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
             lanes = max(1, min(lanes, threads // neighbours))
-        phase.mapping = _mapping(phase, lanes, threads, _unroll(phase), facts, subgroup)
+        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, subgroup)
 
 
-def _unroll(phase: Phase) -> int:
-    """Granules in flight: 16 elements, or 4 where they are single."""
-    return _UNROLL if phase.granule == 1 else max(1, _ELEMENTS_A_LANE // phase.granule)
+def _gpu_unroll(phase: Phase) -> int:
+    return _UNROLL if phase.granule == 1 or phase.granule >= 4 else max(1, 16 // phase.granule)
 
 
-def _lanes_for(size: Extent, threads: int, facts: Facts) -> int:
+def _gpu_lanes(phase: Phase, most: int, facts: Facts) -> int:
+    """Lanes for the longest sweep of a phase."""
+    lanes = 1
+    elements = phase.granule * _GRANULES_A_LANE if phase.granule >= 4 else 16
+    for item in _wide_rounds(phase):
+        total = element_count(item.swept)
+        found = _lanes_for(total, most, elements, facts)
+        if found > _FEW_LANES and phase.granule >= 4:
+            found = max(_FEW_LANES, _lanes_for(total, most, phase.granule * _GRANULES_OF_MANY, facts))
+            if phase.granule > 4 and found > _MOST_THREADS_PACKED and facts.at_most(total, _LONG_ROW):
+                found = _MOST_THREADS_PACKED
+        elif phase.granule < 4:
+            found = min(found, 256)
+        lanes = max(lanes, found)
+    return lanes
+
+
+def _lanes_for(size: Extent, most: int, elements: int, facts: Facts) -> int:
+    """The least power of two of lanes, up to `most`, that leaves each at most so many elements."""
     bounds = []
-    bound = _ELEMENTS_A_LANE
-    while bound < _ELEMENTS_A_LANE * threads:
+    bound = elements
+    while bound < elements * most:
         bounds.append(bound)
         bound *= 2
     size_class = facts.size_class(size, tuple(bounds))
-    return threads if size_class is None else 1 << size_class
+    return most if size_class is None else 1 << size_class
 
 
 def _jobs_at_most(count: Extent, limit: int, facts: Facts) -> int:
@@ -109,7 +159,7 @@ def _cpu_lanes(phase: Phase, count: Extent, facts: Facts) -> int:
     if combines and not facts.at_most(count, _CPU_JOBS_ENOUGH - 1):
         is_long = any(_is_over(width, facts) for width in widths)
         return _CPU_LANES if is_long else 1
-    return max(_lanes_for(width, _CPU_LANES, facts) for width in widths)
+    return max(_lanes_for(width, _CPU_LANES, 16, facts) for width in widths)
 
 
 def _is_over(width: Extent, facts: Facts) -> bool:
@@ -131,9 +181,11 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
     is_straight = all(isinstance(item, Round) for item in phase.items)
     if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:
         width = rounds[0].swept[0]
-        if facts.at_most(width, lanes * granule * _RESIDENT_GRANULES):
+        values = min(_RESIDENT_VALUES_PACKED if granule > 4 else _RESIDENT_VALUES, _REGISTERS // threads)
+        most = values // granule
+        if most and facts.at_most(width, lanes * granule * most):
             known = facts.value(width) or 0
-            resident = -(-known // (lanes * granule)) or _RESIDENT_GRANULES
+            resident = -(-known // (lanes * granule)) or most
     jobs = threads // lanes
     jobs_fastest = _keeps_last_axis(rounds)
     cluster = max(1, min(lanes, subgroup // (jobs if jobs_fastest else 1)))

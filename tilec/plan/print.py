@@ -151,7 +151,8 @@ class _Printer:
         self._items(phase.items, depth + 1)
 
     def _wide(self, item: Round, depth: int) -> None:
-        self._line(depth, f"sweep over {' x '.join(map(str, item.swept)) or '1'}")
+        extents = " x ".join(map(str, item.swept)) or "1"
+        self._line(depth, f"sweep over {extents}{', backwards' if item.is_backwards else ''}")
         cost = self.costs.get(item)
         if cost is None:
             reads = sorted({name for sink in item.wide for name in self._reads(sink)})

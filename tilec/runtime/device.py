@@ -37,8 +37,8 @@ def device(
     `which` is None (the best usable adapter: discrete, integrated, virtual, then a software device), "vulkan" or
     another backend, "swiftshader", a part of an adapter's name, or an index of `devices()`. `features` are WebGPU's
     names and default to all of those that kernels can use and the adapter has; `limits` raises WebGPU's default
-    limits (`{"max-compute-invocations-per-workgroup": 1024}`), and lowers the sizes of buffers and bindings, which are
-    the adapter's largest otherwise. A device that was lost is opened anew.
+    limits (`{"max-storage-buffers-per-shader-stage": 10}`), and lowers the sizes of buffers and bindings, which are the
+    adapter's largest otherwise, as is what a workgroup may be on a GPU. A device that was lost is opened anew.
     Raises DeviceError in words, with the fix, where there is none, where a driver gives wrong numbers, or where it
     lacks what is asked for.
     """
@@ -93,13 +93,19 @@ def _open(info: DeviceInfo, features: Sequence[str] | None, limits: Mapping[str,
 _SIZES = ("max-buffer-size", "max-storage-buffer-binding-size")
 
 
+# Rows of tens of thousands of elements stay on a GPU's chip in workgroups of 1,024 threads.
+_WORKGROUPS = (
+    "max-compute-invocations-per-workgroup", "max-compute-workgroup-size-x", "max-compute-workgroup-storage-size",
+)  # fmt: skip
+
+
 def _request(info: DeviceInfo, features: tuple[str, ...], raised: Mapping[str, int]) -> Device:
     native = [native_feature(name) for name in features]
     for name in features:
         if name not in info.features:
             raise DeviceError(f"{info.name} lacks the feature {name}; it has {', '.join(info.features) or 'none'}")
     wanted = dict(DEFAULT_LIMITS)
-    for name in _SIZES:
+    for name in _SIZES if info.kind == "cpu" else (*_SIZES, *_WORKGROUPS):
         wanted[name] = info.limits.get(name, wanted[name])
     for name, value in raised.items():
         if name not in DEFAULT_LIMITS:

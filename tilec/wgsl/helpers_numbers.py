@@ -308,6 +308,23 @@ fn f16_to_f32(word: u32) -> f32 {
 }""",
 )
 _helper(
+    "f16_high",
+    """
+// The f16 in the high 16 bits.
+fn f16_high(word: u32) -> f32 {
+  return f16_to_f32(word >> 16u);
+}""",
+    "f16_to_f32",
+)
+_helper(
+    "pack_f16",
+    """
+fn pack_f16(low: f32, high: f32) -> u32 {
+  return f32_to_f16(low) | (f32_to_f16(high) << 16u);
+}""",
+    "f32_to_f16",
+)
+_helper(
     "round_f16",
     """
 fn round_f16(x: f32) -> f32 {
@@ -317,14 +334,39 @@ fn round_f16(x: f32) -> f32 {
     "f32_to_f16",
 )
 _helper(
+    "nearest_bf16",
+    """
+// In the high 16 bits the nearest bf16, ties to even; in the low ones anything.
+fn nearest_bf16(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  let rounded = bits + 0x7fffu + ((bits >> 16u) & 1u);
+  return select(rounded, bits | 0x400000u, (bits & 0x7fffffffu) > 0x7f800000u);
+}""",
+)
+_helper(
     "f32_to_bf16",
     """
-// The 16 bits of the nearest bf16, ties to even.
+// The 16 bits of the nearest bf16.
 fn f32_to_bf16(x: f32) -> u32 {
-  let bits = bitcast<u32>(x);
-  let rounded = (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;
-  return select(rounded, (bits >> 16u) | 0x40u, (bits & 0x7fffffffu) > 0x7f800000u);
+  return nearest_bf16(x) >> 16u;
 }""",
+    "nearest_bf16",
+)
+_helper(
+    "bf16_high",
+    """
+// The bf16 in the high 16 bits.
+fn bf16_high(word: u32) -> f32 {
+  return bitcast<f32>(word & 0xffff0000u);
+}""",
+)
+_helper(
+    "pack_bf16",
+    """
+fn pack_bf16(low: f32, high: f32) -> u32 {
+  return (nearest_bf16(low) >> 16u) | (nearest_bf16(high) & 0xffff0000u);
+}""",
+    "nearest_bf16",
 )
 _helper(
     "bf16_to_f32",

@@ -24,6 +24,15 @@ fn f32_to_f16(x: f32) -> u32 {
 fn f16_to_f32(word: u32) -> f32 {
   return unpack2x16float(word).x;
 }""",
+        "f16_high": """
+// The f16 in the high 16 bits.
+fn f16_high(word: u32) -> f32 {
+  return unpack2x16float(word).y;
+}""",
+        "pack_f16": """
+fn pack_f16(low: f32, high: f32) -> u32 {
+  return pack2x16float(vec2<f32>(low, high));
+}""",
     },
 }
 """By what is trusted: the helper functions that it makes simpler, and their text then."""

@@ -26,6 +26,7 @@ fn class_counts(
     let valid = job < params.C;
     var sum: i32 = 0;
     if (valid) {
+      let done = params.div_M_32 * 32;
       for (var round_: i32 = 0; round_ < params.div_M_32; round_ += 1) {
         let start = round_ * 32 + lane;
         let c = start + 8;
@@ -50,7 +51,6 @@ fn class_counts(
         let part = i32_ + i32_1 + (i32_2 + i32_3);
         sum = sum + part;
       }
-      let done = params.div_M_32 * 32;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.M; c_3 += 8) {
         let T_at_4 = u32(c_3);

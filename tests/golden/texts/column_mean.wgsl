@@ -36,6 +36,7 @@ fn column_mean(
     let is_active = job_1 < extent;
     if (valid & is_active) {
       let c = block * 64;
+      let done = params.div_M_32 * 32;
       for (var round_: i32 = 0; round_ < params.div_M_32; round_ += 1) {
         let start = round_ * 32 + lane;
         let c_1 = start + 8;
@@ -73,7 +74,6 @@ fn column_mean(
           }
         }
       }
-      let done = params.div_M_32 * 32;
       let first = done + lane;
       for (var c_4: i32 = first; c_4 < params.M; c_4 += 8) {
         let position_1 = c + job_1;

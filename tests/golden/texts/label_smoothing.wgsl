@@ -124,6 +124,7 @@ fn label_smoothing(
       let eq = value == params.ignore_index;
       let is_not = !eq;
       if (is_not) {
+        let done = params.div_V_1024 * 1024;
         for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
           let start = round_ * 1024 + lane;
           let c = start + 256;
@@ -184,7 +185,6 @@ fn label_smoothing(
             }
           }
         }
-        let done = params.div_V_1024 * 1024;
         let first = done + lane;
         for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
           let Logits_at_5 = u32(position);

@@ -42,6 +42,7 @@ fn layer_norm_rows(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
+      let done = params.div_D_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_D_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -76,7 +77,6 @@ fn layer_norm_rows(
           }
         }
       }
-      let done = params.div_D_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.D; c_3 += 256) {
         let position_1 = r + job_1;
@@ -155,30 +155,41 @@ fn layer_norm_rows(
       let value_5 = f32(count);
       let div_f32 = part_35 / value_5;
       let r_1 = block * 8;
-      for (var round_1: i32 = 0; round_1 < params.div_D_1024; round_1 += 1) {
-        let start_1 = round_1 * 1024 + lane;
-        let c_4 = start_1 + 256;
-        let c_5 = start_1 + 512;
-        let c_6 = start_1 + 768;
+      let done_1 = params.div_D_1024 * 1024;
+      let first_2 = done_1 + lane;
+      for (var c_4: i32 = first_2; c_4 < params.D; c_4 += 256) {
         let position_2 = r_1 + job_1;
         let X_at_7 = u32(position_2);
-        let X_at_8 = X_at_7 * u32(params.D) + u32(start_1);
+        let X_at_8 = X_at_7 * u32(params.D) + u32(c_4);
         let value_6 = X[X_at_8];
         let sub = value_6 - div_f32;
         let square = square_f32(sub);
-        let X_at_9 = X_at_7 * u32(params.D) + u32(c_4);
-        let value_7 = X[X_at_9];
+        sum_1 = sum_1 + square;
+      }
+      for (var round_1: i32 = 0; round_1 < params.div_D_1024; round_1 += 1) {
+        let start_1 = (params.div_D_1024 - 1 - round_1) * 1024 + lane;
+        let c_5 = start_1 + 256;
+        let c_6 = start_1 + 512;
+        let c_7 = start_1 + 768;
+        let position_3 = r_1 + job_1;
+        let X_at_9 = u32(position_3);
+        let X_at_10 = X_at_9 * u32(params.D) + u32(start_1);
+        let value_7 = X[X_at_10];
         let sub_1 = value_7 - div_f32;
         let square_1 = square_f32(sub_1);
-        let X_at_10 = X_at_7 * u32(params.D) + u32(c_5);
-        let value_8 = X[X_at_10];
+        let X_at_11 = X_at_9 * u32(params.D) + u32(c_5);
+        let value_8 = X[X_at_11];
         let sub_2 = value_8 - div_f32;
         let square_2 = square_f32(sub_2);
-        let X_at_11 = X_at_7 * u32(params.D) + u32(c_6);
-        let value_9 = X[X_at_11];
+        let X_at_12 = X_at_9 * u32(params.D) + u32(c_6);
+        let value_9 = X[X_at_12];
         let sub_3 = value_9 - div_f32;
         let square_3 = square_f32(sub_3);
-        let part_36 = square + square_1 + (square_2 + square_3);
+        let X_at_13 = X_at_9 * u32(params.D) + u32(c_7);
+        let value_10 = X[X_at_13];
+        let sub_4 = value_10 - div_f32;
+        let square_4 = square_f32(sub_4);
+        let part_36 = square_1 + square_2 + (square_3 + square_4);
         sum_1 = sum_1 + part_36;
         if ((round_1 & 15) == 15) {
           sum_16_1 = sum_16_1 + sum_1;
@@ -196,17 +207,6 @@ fn layer_norm_rows(
             }
           }
         }
-      }
-      let done_1 = params.div_D_1024 * 1024;
-      let first_2 = done_1 + lane;
-      for (var c_7: i32 = first_2; c_7 < params.D; c_7 += 256) {
-        let position_3 = r_1 + job_1;
-        let X_at_12 = u32(position_3);
-        let X_at_13 = X_at_12 * u32(params.D) + u32(c_7);
-        let value_10 = X[X_at_13];
-        let sub_4 = value_10 - div_f32;
-        let square_4 = square_f32(sub_4);
-        sum_1 = sum_1 + square_4;
       }
     }
     let part_37 = sum_1 + sum_16_1 + (sum_256_1 + sum_4096_1) + sum_65536_1;
@@ -278,6 +278,7 @@ fn layer_norm_rows(
       let count_2 = 1 * params.D;
       let value_12 = f32(count_2);
       let div_f32_2 = part_35 / value_12;
+      let done_2 = params.div_D_1024 * 1024;
       for (var round_2: i32 = 0; round_2 < params.div_D_1024; round_2 += 1) {
         let start_2 = round_2 * 1024 + lane;
         let c_8 = start_2 + 256;
@@ -338,7 +339,6 @@ fn layer_norm_rows(
         let Y_at_7 = Y_at_6 * u32(params.D) + u32(c_10);
         Y[Y_at_7] = add_4;
       }
-      let done_2 = params.div_D_1024 * 1024;
       let first_4 = done_2 + lane;
       for (var c_11: i32 = first_4; c_11 < params.D; c_11 += 256) {
         let B_at_4 = u32(c_11);

@@ -40,6 +40,7 @@ fn middle_mean(
     let is_active = rest < extent;
     if (valid & is_active) {
       let a = block * 2;
+      let done = params.div_B_32 * 32;
       for (var round_: i32 = 0; round_ < params.div_B_32; round_ += 1) {
         let start = round_ * 32 + lane;
         let c = start + 8;
@@ -78,7 +79,6 @@ fn middle_mean(
           }
         }
       }
-      let done = params.div_B_32 * 32;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.B; c_3 += 8) {
         let position_1 = a + rest;

@@ -79,6 +79,7 @@ fn nearest(
       let is_active = turn < extent;
       if (is_active) {
         let r = block * 8;
+        let done = params.div_D_1024 * 1024;
         for (var round_: i32 = 0; round_ < params.div_D_1024; round_ += 1) {
           let start = round_ * 1024 + lane;
           let c = start + 256;
@@ -130,7 +131,6 @@ fn nearest(
             }
           }
         }
-        let done = params.div_D_1024 * 1024;
         let first = done + lane;
         for (var c_3: i32 = first; c_3 < params.D; c_3 += 256) {
           let Centre_at_5 = u32(k);

@@ -90,6 +90,7 @@ fn quantize_1(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
+      let done = params.div_C_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_C_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -112,7 +113,6 @@ fn quantize_1(
         let part = max_f32(max_f32(abs_, abs_1), max_f32(abs_2, abs_3));
         max_ = max_f32(max_, part);
       }
-      let done = params.div_C_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.C; c_3 += 256) {
         let position_1 = r + job_1;
@@ -194,49 +194,49 @@ fn quantize_1(
       let r_2 = block * 8;
       let div_f32_1 = part_34 / 127.0;
       let scale_1 = max_f32(div_f32_1, 1e-12);
-      for (var round_1: i32 = 0; round_1 < params.div_C_1024; round_1 += 1) {
-        let start_1 = round_1 * 1024 + lane;
-        let c_4 = start_1 + 256;
-        let c_5 = start_1 + 512;
-        let c_6 = start_1 + 768;
+      let done_1 = params.div_C_1024 * 1024;
+      let first_2 = done_1 + lane;
+      for (var c_4: i32 = first_2; c_4 < params.C; c_4 += 256) {
         let position_3 = r_2 + job_1;
         let X_at_7 = u32(position_3);
-        let X_at_8 = X_at_7 * u32(params.C) + u32(start_1);
+        let X_at_8 = X_at_7 * u32(params.C) + u32(c_4);
         let x_5 = X[X_at_8];
-        let X_at_9 = X_at_7 * u32(params.C) + u32(c_4);
-        let x_6 = X[X_at_9];
-        let X_at_10 = X_at_7 * u32(params.C) + u32(c_5);
-        let x_7 = X[X_at_10];
-        let X_at_11 = X_at_7 * u32(params.C) + u32(c_6);
-        let x_8 = X[X_at_11];
         let div_f32_2 = x_5 / scale_1;
-        let round_2 = round(div_f32_2);
-        let i32_ = i32_from_f32(round_2);
-        let word = u32(position_3) * u32(params.C) + u32(start_1);
+        let round_1 = round(div_f32_2);
+        let i32_ = i32_from_f32(round_1);
+        let word = u32(position_3) * u32(params.C) + u32(c_4);
         scratch[word] = bitcast<u32>((i32_ << 24u) >> 24u);
+      }
+      for (var round_2: i32 = 0; round_2 < params.div_C_1024; round_2 += 1) {
+        let start_1 = (params.div_C_1024 - 1 - round_2) * 1024 + lane;
+        let c_5 = start_1 + 256;
+        let c_6 = start_1 + 512;
+        let c_7 = start_1 + 768;
+        let position_4 = r_2 + job_1;
+        let X_at_9 = u32(position_4);
+        let X_at_10 = X_at_9 * u32(params.C) + u32(start_1);
+        let x_6 = X[X_at_10];
+        let X_at_11 = X_at_9 * u32(params.C) + u32(c_5);
+        let x_7 = X[X_at_11];
+        let X_at_12 = X_at_9 * u32(params.C) + u32(c_6);
+        let x_8 = X[X_at_12];
+        let X_at_13 = X_at_9 * u32(params.C) + u32(c_7);
+        let x_9 = X[X_at_13];
         let div_f32_3 = x_6 / scale_1;
         let round_3 = round(div_f32_3);
         let i32_1 = i32_from_f32(round_3);
-        let word_1 = u32(position_3) * u32(params.C) + u32(c_4);
+        let word_1 = u32(position_4) * u32(params.C) + u32(start_1);
         scratch[word_1] = bitcast<u32>((i32_1 << 24u) >> 24u);
         let div_f32_4 = x_7 / scale_1;
         let round_4 = round(div_f32_4);
         let i32_2 = i32_from_f32(round_4);
-        let word_2 = u32(position_3) * u32(params.C) + u32(c_5);
+        let word_2 = u32(position_4) * u32(params.C) + u32(c_5);
         scratch[word_2] = bitcast<u32>((i32_2 << 24u) >> 24u);
         let div_f32_5 = x_8 / scale_1;
         let round_5 = round(div_f32_5);
         let i32_3 = i32_from_f32(round_5);
-        let word_3 = u32(position_3) * u32(params.C) + u32(c_6);
+        let word_3 = u32(position_4) * u32(params.C) + u32(c_6);
         scratch[word_3] = bitcast<u32>((i32_3 << 24u) >> 24u);
-      }
-      let done_1 = params.div_C_1024 * 1024;
-      let first_2 = done_1 + lane;
-      for (var c_7: i32 = first_2; c_7 < params.C; c_7 += 256) {
-        let position_4 = r_2 + job_1;
-        let X_at_12 = u32(position_4);
-        let X_at_13 = X_at_12 * u32(params.C) + u32(c_7);
-        let x_9 = X[X_at_13];
         let div_f32_6 = x_9 / scale_1;
         let round_6 = round(div_f32_6);
         let i32_4 = i32_from_f32(round_6);

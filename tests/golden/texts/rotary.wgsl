@@ -25,11 +25,16 @@ fn bf16_to_f32(word: u32) -> f32 {
   return bitcast<f32>(word << 16u);
 }
 
-// The 16 bits of the nearest bf16, ties to even.
-fn f32_to_bf16(x: f32) -> u32 {
+// In the high 16 bits the nearest bf16, ties to even; in the low ones anything.
+fn nearest_bf16(x: f32) -> u32 {
   let bits = bitcast<u32>(x);
-  let rounded = (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;
-  return select(rounded, (bits >> 16u) | 0x40u, (bits & 0x7fffffffu) > 0x7f800000u);
+  let rounded = bits + 0x7fffu + ((bits >> 16u) & 1u);
+  return select(rounded, bits | 0x400000u, (bits & 0x7fffffffu) > 0x7f800000u);
+}
+
+// The 16 bits of the nearest bf16.
+fn f32_to_bf16(x: f32) -> u32 {
+  return nearest_bf16(x) >> 16u;
 }
 
 fn round_bf16(x: f32) -> f32 {
@@ -80,6 +85,7 @@ fn rotary_1(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 4;
+      let done = params.div_D_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_D_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -123,7 +129,6 @@ fn rotary_1(
         let word_15 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_2));
         scratch[word_15] = bitcast<u32>(b_3);
       }
-      let done = params.div_D_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.D; c_3 += 256) {
         let position_5 = r + job_1;
@@ -143,85 +148,85 @@ fn rotary_1(
     let is_active_1 = job_1 < extent;
     if (is_active_1) {
       let r_1 = block * 4;
-      for (var round_1: i32 = 0; round_1 < params.div_D_1024; round_1 += 1) {
-        let start_1 = round_1 * 1024 + lane;
-        let c_4 = start_1 + 256;
-        let c_5 = start_1 + 512;
-        let c_6 = start_1 + 768;
-        let position_7 = r_1 + job_1;
-        let Sin_at = u32(position_7);
-        let Sin_at_1 = Sin_at * u32(params.D) + u32(start_1);
-        let s = Sin[Sin_at_1];
-        let word_20 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(start_1));
-        let b_5 = bitcast<f32>(scratch[word_20]);
-        let Cos_at = u32(position_7);
-        let Cos_at_1 = Cos_at * u32(params.D) + u32(start_1);
-        let c_7 = Cos[Cos_at_1];
-        let word_21 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(start_1));
-        let a_5 = bitcast<f32>(scratch[word_21]);
-        let Sin_at_2 = Sin_at * u32(params.D) + u32(c_4);
-        let s_1 = Sin[Sin_at_2];
-        let word_22 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_4));
-        let b_6 = bitcast<f32>(scratch[word_22]);
-        let Cos_at_2 = Cos_at * u32(params.D) + u32(c_4);
-        let c_8 = Cos[Cos_at_2];
-        let word_23 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_4));
-        let a_6 = bitcast<f32>(scratch[word_23]);
-        let Sin_at_3 = Sin_at * u32(params.D) + u32(c_5);
-        let s_2 = Sin[Sin_at_3];
-        let word_24 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_5));
-        let b_7 = bitcast<f32>(scratch[word_24]);
-        let Cos_at_3 = Cos_at * u32(params.D) + u32(c_5);
-        let c_9 = Cos[Cos_at_3];
-        let word_25 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_5));
-        let a_7 = bitcast<f32>(scratch[word_25]);
-        let Sin_at_4 = Sin_at * u32(params.D) + u32(c_6);
-        let s_3 = Sin[Sin_at_4];
-        let word_26 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_6));
-        let b_8 = bitcast<f32>(scratch[word_26]);
-        let Cos_at_4 = Cos_at * u32(params.D) + u32(c_6);
-        let c_10 = Cos[Cos_at_4];
-        let word_27 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_6));
-        let a_8 = bitcast<f32>(scratch[word_27]);
-        let mul = b_5 * s;
-        let mul_1 = a_5 * c_7;
-        let sub = mul_1 - mul;
-        let word_28 = params.n8_D_ceildiv_M_4 + (u32(position_7) * u32(params.n2_D) + u32(start_1));
-        scratch[word_28] = bitcast<u32>(round_bf16(sub));
-        let mul_2 = b_6 * s_1;
-        let mul_3 = a_6 * c_8;
-        let sub_1 = mul_3 - mul_2;
-        let word_29 = params.n8_D_ceildiv_M_4 + (u32(position_7) * u32(params.n2_D) + u32(c_4));
-        scratch[word_29] = bitcast<u32>(round_bf16(sub_1));
-        let mul_4 = b_7 * s_2;
-        let mul_5 = a_7 * c_9;
-        let sub_2 = mul_5 - mul_4;
-        let word_30 = params.n8_D_ceildiv_M_4 + (u32(position_7) * u32(params.n2_D) + u32(c_5));
-        scratch[word_30] = bitcast<u32>(round_bf16(sub_2));
-        let mul_6 = b_8 * s_3;
-        let mul_7 = a_8 * c_10;
-        let sub_3 = mul_7 - mul_6;
-        let word_31 = params.n8_D_ceildiv_M_4 + (u32(position_7) * u32(params.n2_D) + u32(c_6));
-        scratch[word_31] = bitcast<u32>(round_bf16(sub_3));
-      }
       let done_1 = params.div_D_1024 * 1024;
       let first_1 = done_1 + lane;
-      for (var c_11: i32 = first_1; c_11 < params.D; c_11 += 256) {
+      for (var c_4: i32 = first_1; c_4 < params.D; c_4 += 256) {
+        let position_7 = r_1 + job_1;
+        let Sin_at = u32(position_7);
+        let Sin_at_1 = Sin_at * u32(params.D) + u32(c_4);
+        let s = Sin[Sin_at_1];
+        let word_20 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_4));
+        let b_5 = bitcast<f32>(scratch[word_20]);
+        let mul = b_5 * s;
+        let Cos_at = u32(position_7);
+        let Cos_at_1 = Cos_at * u32(params.D) + u32(c_4);
+        let c_5 = Cos[Cos_at_1];
+        let word_21 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_4));
+        let a_5 = bitcast<f32>(scratch[word_21]);
+        let mul_1 = a_5 * c_5;
+        let sub = mul_1 - mul;
+        let word_22 = params.n8_D_ceildiv_M_4 + (u32(position_7) * u32(params.n2_D) + u32(c_4));
+        scratch[word_22] = bitcast<u32>(round_bf16(sub));
+      }
+      for (var round_1: i32 = 0; round_1 < params.div_D_1024; round_1 += 1) {
+        let start_1 = (params.div_D_1024 - 1 - round_1) * 1024 + lane;
+        let c_6 = start_1 + 256;
+        let c_7 = start_1 + 512;
+        let c_8 = start_1 + 768;
         let position_8 = r_1 + job_1;
-        let Sin_at_5 = u32(position_8);
-        let Sin_at_6 = Sin_at_5 * u32(params.D) + u32(c_11);
+        let Sin_at_2 = u32(position_8);
+        let Sin_at_3 = Sin_at_2 * u32(params.D) + u32(start_1);
+        let s_1 = Sin[Sin_at_3];
+        let word_23 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(start_1));
+        let b_6 = bitcast<f32>(scratch[word_23]);
+        let Cos_at_2 = u32(position_8);
+        let Cos_at_3 = Cos_at_2 * u32(params.D) + u32(start_1);
+        let c_9 = Cos[Cos_at_3];
+        let word_24 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(start_1));
+        let a_6 = bitcast<f32>(scratch[word_24]);
+        let Sin_at_4 = Sin_at_2 * u32(params.D) + u32(c_6);
+        let s_2 = Sin[Sin_at_4];
+        let word_25 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_6));
+        let b_7 = bitcast<f32>(scratch[word_25]);
+        let Cos_at_4 = Cos_at_2 * u32(params.D) + u32(c_6);
+        let c_10 = Cos[Cos_at_4];
+        let word_26 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_6));
+        let a_7 = bitcast<f32>(scratch[word_26]);
+        let Sin_at_5 = Sin_at_2 * u32(params.D) + u32(c_7);
+        let s_3 = Sin[Sin_at_5];
+        let word_27 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_7));
+        let b_8 = bitcast<f32>(scratch[word_27]);
+        let Cos_at_5 = Cos_at_2 * u32(params.D) + u32(c_7);
+        let c_11 = Cos[Cos_at_5];
+        let word_28 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_7));
+        let a_8 = bitcast<f32>(scratch[word_28]);
+        let Sin_at_6 = Sin_at_2 * u32(params.D) + u32(c_8);
         let s_4 = Sin[Sin_at_6];
-        let word_32 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_11));
-        let b_9 = bitcast<f32>(scratch[word_32]);
-        let mul_8 = b_9 * s_4;
-        let Cos_at_5 = u32(position_8);
-        let Cos_at_6 = Cos_at_5 * u32(params.D) + u32(c_11);
+        let word_29 = u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_8));
+        let b_9 = bitcast<f32>(scratch[word_29]);
+        let Cos_at_6 = Cos_at_2 * u32(params.D) + u32(c_8);
         let c_12 = Cos[Cos_at_6];
-        let word_33 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_11));
-        let a_9 = bitcast<f32>(scratch[word_33]);
+        let word_30 = params.n4_D_ceildiv_M_4 + u32(block) * u32(params.n4_D) + (u32(job_1) * u32(params.D) + u32(c_8));
+        let a_9 = bitcast<f32>(scratch[word_30]);
+        let mul_2 = b_6 * s_1;
+        let mul_3 = a_6 * c_9;
+        let sub_1 = mul_3 - mul_2;
+        let word_31 = params.n8_D_ceildiv_M_4 + (u32(position_8) * u32(params.n2_D) + u32(start_1));
+        scratch[word_31] = bitcast<u32>(round_bf16(sub_1));
+        let mul_4 = b_7 * s_2;
+        let mul_5 = a_7 * c_10;
+        let sub_2 = mul_5 - mul_4;
+        let word_32 = params.n8_D_ceildiv_M_4 + (u32(position_8) * u32(params.n2_D) + u32(c_6));
+        scratch[word_32] = bitcast<u32>(round_bf16(sub_2));
+        let mul_6 = b_8 * s_3;
+        let mul_7 = a_8 * c_11;
+        let sub_3 = mul_7 - mul_6;
+        let word_33 = params.n8_D_ceildiv_M_4 + (u32(position_8) * u32(params.n2_D) + u32(c_7));
+        scratch[word_33] = bitcast<u32>(round_bf16(sub_3));
+        let mul_8 = b_9 * s_4;
         let mul_9 = a_9 * c_12;
         let sub_4 = mul_9 - mul_8;
-        let word_34 = params.n8_D_ceildiv_M_4 + (u32(position_8) * u32(params.n2_D) + u32(c_11));
+        let word_34 = params.n8_D_ceildiv_M_4 + (u32(position_8) * u32(params.n2_D) + u32(c_8));
         scratch[word_34] = bitcast<u32>(round_bf16(sub_4));
       }
     }
@@ -230,6 +235,7 @@ fn rotary_1(
     let is_active_2 = job_1 < extent;
     if (is_active_2) {
       let r_2 = block * 4;
+      let done_2 = params.div_D_1024 * 1024;
       for (var round_2: i32 = 0; round_2 < params.div_D_1024; round_2 += 1) {
         let start_2 = round_2 * 1024 + lane;
         let c_13 = start_2 + 256;
@@ -295,7 +301,6 @@ fn rotary_1(
         let word_46 = params.n8_D_ceildiv_M_4 + (u32(position_9) * u32(params.n2_D) + u32(position_13));
         scratch[word_46] = bitcast<u32>(round_bf16(add_3));
       }
-      let done_2 = params.div_D_1024 * 1024;
       let first_2 = done_2 + lane;
       for (var c_20: i32 = first_2; c_20 < params.D; c_20 += 256) {
         let position_14 = r_2 + job_1;

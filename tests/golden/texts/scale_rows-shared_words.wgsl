@@ -93,6 +93,7 @@ fn scale_rows_1(
       let position = r + job_1;
       let S_at = u32(position);
       let value = S[S_at];
+      let done = params.div_C_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_C_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -119,7 +120,6 @@ fn scale_rows_1(
         let word_7 = u32(position) * u32(params.C) + u32(c_2);
         scratch[word_7] = bitcast<u32>(round_f16(mul_3));
       }
-      let done = params.div_C_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.C; c_3 += 256) {
         let word_8 = u32(position) * u32(params.C) + u32(c_3);

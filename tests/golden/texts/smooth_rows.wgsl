@@ -7,24 +7,24 @@ struct Params {
   ceildiv_M_4: i32,
   M: i32,
   C: i32,
-  ceildiv_4_ceildiv_C_64_ceildiv_M_4_64: u32,
+  ceildiv_4_ceildiv_C_64_ceildiv_M_4_16: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> X: array<f32>;
 @group(0) @binding(2) var<storage, read_write> Y: array<f32>;
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(64)
 fn smooth_rows(
   @builtin(local_invocation_index) local_index: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
   let workgroup_index = group.x + group.y * groups.x;
-  if (workgroup_index < params.ceildiv_4_ceildiv_C_64_ceildiv_M_4_64) {
+  if (workgroup_index < params.ceildiv_4_ceildiv_C_64_ceildiv_M_4_16) {
     let slot = i32(local_index) >> 2u;
     let lane = i32(local_index) & 3;
-    let job = i32(workgroup_index) * 64 + slot;
+    let job = i32(workgroup_index) * 16 + slot;
     let valid = job < params.n4_ceildiv_C_64_ceildiv_M_4;
     let block = job >> 2u;
     let block_x = i32(u32(block) % u32(params.ceildiv_M_4));

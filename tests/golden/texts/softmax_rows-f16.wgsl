@@ -2,22 +2,22 @@
 // Only for C % 2 == 0.
 // Only for C % 8 != 0.
 // Only for C > 128 && C <= 256.
-// Only for C <= 512.
+// Only for C <= 1024.
 // Only for C == 130.
 
 struct Params {
   n8_ceildiv_M_8: i32,
   C: i32,
   M: i32,
-  ceildiv_8_ceildiv_M_8_16: u32,
+  ceildiv_8_ceildiv_M_8_4: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> X: array<u32>;
 @group(0) @binding(2) var<storage, read_write> Y: array<u32>;
-var<workgroup> lanes_0: array<f32, 256>;
-var<workgroup> lanes_1: array<f32, 256>;
-var<workgroup> lanes_2: array<u32, 256>;
+var<workgroup> lanes_0: array<f32, 64>;
+var<workgroup> lanes_1: array<f32, 64>;
+var<workgroup> lanes_2: array<u32, 64>;
 
 // Integers in the order of the floats; both zeros give 0.
 fn order_key(x: f32) -> i32 {
@@ -116,17 +116,21 @@ fn log_f32(x: f32) -> f32 {
   return log_special(x, parts.x * 0.693359375 + (parts.x * -0.000212194440 + log1p_near_0(parts.y)));
 }
 
-@compute @workgroup_size(256)
+fn pack_f16(low: f32, high: f32) -> u32 {
+  return f32_to_f16(low) | (f32_to_f16(high) << 16u);
+}
+
+@compute @workgroup_size(64)
 fn softmax_rows(
   @builtin(local_invocation_index) local_index: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
   let workgroup_index = group.x + group.y * groups.x;
-  if (workgroup_index < params.ceildiv_8_ceildiv_M_8_16) {
+  if (workgroup_index < params.ceildiv_8_ceildiv_M_8_4) {
     let slot = i32(local_index) >> 4u;
     let lane = i32(local_index) & 15;
-    let job = i32(workgroup_index) * 16 + slot;
+    let job = i32(workgroup_index) * 4 + slot;
     let valid = job < params.n8_ceildiv_M_8;
     let block = job >> 3u;
     let job_1 = job & 7;
@@ -506,19 +510,19 @@ fn softmax_rows(
       let Y_at = u32(position_10);
       let Y_at_1 = Y_at * u32(params.C) + u32(c);
       let word_10 = Y_at_1 >> 1u;
-      Y[word_10] = f32_to_f16(held) | (f32_to_f16(held_1) << 16u);
+      Y[word_10] = pack_f16(held, held_1);
       let Y_at_2 = u32(position_10);
       let Y_at_3 = Y_at_2 * u32(params.C) + u32(c_2);
       let word_11 = Y_at_3 >> 1u;
-      Y[word_11] = f32_to_f16(held_2) | (f32_to_f16(held_3) << 16u);
+      Y[word_11] = pack_f16(held_2, held_3);
       let Y_at_4 = u32(position_10);
       let Y_at_5 = Y_at_4 * u32(params.C) + u32(c_4);
       let word_12 = Y_at_5 >> 1u;
-      Y[word_12] = f32_to_f16(held_4) | (f32_to_f16(held_5) << 16u);
+      Y[word_12] = pack_f16(held_4, held_5);
       let Y_at_6 = u32(position_10);
       let Y_at_7 = Y_at_6 * u32(params.C) + u32(c_6);
       let word_13 = Y_at_7 >> 1u;
-      Y[word_13] = f32_to_f16(held_6) | (f32_to_f16(held_7) << 16u);
+      Y[word_13] = pack_f16(held_6, held_7);
       if (exists | exists_1) {
         let Y_at_8 = u32(position_10);
         let Y_at_9 = Y_at_8 * u32(params.C) + u32(c_8);

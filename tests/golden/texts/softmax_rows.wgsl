@@ -109,6 +109,7 @@ fn softmax_rows(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
+      let done = params.div_C_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_C_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -160,7 +161,6 @@ fn softmax_rows(
           }
         }
       }
-      let done = params.div_C_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.C; c_3 += 256) {
         let position_1 = r + job_1;
@@ -356,53 +356,53 @@ fn softmax_rows(
     let is_active_1 = job_1 < extent;
     if (is_active_1) {
       let r_1 = block * 8;
-      for (var round_1: i32 = 0; round_1 < params.div_C_1024; round_1 += 1) {
-        let start_1 = round_1 * 1024 + lane;
-        let c_4 = start_1 + 256;
-        let c_5 = start_1 + 512;
-        let c_6 = start_1 + 768;
+      let done_1 = params.div_C_1024 * 1024;
+      let first_2 = done_1 + lane;
+      for (var c_4: i32 = first_2; c_4 < params.C; c_4 += 256) {
         let position_2 = r_1 + job_1;
         let X_at_7 = u32(position_2);
-        let X_at_8 = X_at_7 * u32(params.C) + u32(start_1);
+        let X_at_8 = X_at_7 * u32(params.C) + u32(c_4);
         let value_5 = X[X_at_8];
-        let X_at_9 = X_at_7 * u32(params.C) + u32(c_4);
-        let value_6 = X[X_at_9];
-        let X_at_10 = X_at_7 * u32(params.C) + u32(c_5);
-        let value_7 = X[X_at_10];
-        let X_at_11 = X_at_7 * u32(params.C) + u32(c_6);
-        let value_8 = X[X_at_11];
         let sub = value_5 - max_;
         let sub_1 = sub - rest;
         let exp_ = exp_f32(sub_1);
         let Y_at = u32(position_2);
-        let Y_at_1 = Y_at * u32(params.C) + u32(start_1);
+        let Y_at_1 = Y_at * u32(params.C) + u32(c_4);
         Y[Y_at_1] = exp_;
+      }
+      for (var round_1: i32 = 0; round_1 < params.div_C_1024; round_1 += 1) {
+        let start_1 = (params.div_C_1024 - 1 - round_1) * 1024 + lane;
+        let c_5 = start_1 + 256;
+        let c_6 = start_1 + 512;
+        let c_7 = start_1 + 768;
+        let position_3 = r_1 + job_1;
+        let X_at_9 = u32(position_3);
+        let X_at_10 = X_at_9 * u32(params.C) + u32(start_1);
+        let value_6 = X[X_at_10];
+        let X_at_11 = X_at_9 * u32(params.C) + u32(c_5);
+        let value_7 = X[X_at_11];
+        let X_at_12 = X_at_9 * u32(params.C) + u32(c_6);
+        let value_8 = X[X_at_12];
+        let X_at_13 = X_at_9 * u32(params.C) + u32(c_7);
+        let value_9 = X[X_at_13];
         let sub_2 = value_6 - max_;
         let sub_3 = sub_2 - rest;
         let exp_1 = exp_f32(sub_3);
-        let Y_at_2 = u32(position_2);
-        let Y_at_3 = Y_at_2 * u32(params.C) + u32(c_4);
+        let Y_at_2 = u32(position_3);
+        let Y_at_3 = Y_at_2 * u32(params.C) + u32(start_1);
         Y[Y_at_3] = exp_1;
         let sub_4 = value_7 - max_;
         let sub_5 = sub_4 - rest;
         let exp_2 = exp_f32(sub_5);
-        let Y_at_4 = u32(position_2);
+        let Y_at_4 = u32(position_3);
         let Y_at_5 = Y_at_4 * u32(params.C) + u32(c_5);
         Y[Y_at_5] = exp_2;
         let sub_6 = value_8 - max_;
         let sub_7 = sub_6 - rest;
         let exp_3 = exp_f32(sub_7);
-        let Y_at_6 = u32(position_2);
+        let Y_at_6 = u32(position_3);
         let Y_at_7 = Y_at_6 * u32(params.C) + u32(c_6);
         Y[Y_at_7] = exp_3;
-      }
-      let done_1 = params.div_C_1024 * 1024;
-      let first_2 = done_1 + lane;
-      for (var c_7: i32 = first_2; c_7 < params.C; c_7 += 256) {
-        let position_3 = r_1 + job_1;
-        let X_at_12 = u32(position_3);
-        let X_at_13 = X_at_12 * u32(params.C) + u32(c_7);
-        let value_9 = X[X_at_13];
         let sub_8 = value_9 - max_;
         let sub_9 = sub_8 - rest;
         let exp_4 = exp_f32(sub_9);

@@ -3,19 +3,19 @@
 struct Params {
   n8_ceildiv_M_8: i32,
   M: i32,
-  ceildiv_8_ceildiv_M_8_8: u32,
+  ceildiv_8_ceildiv_M_8_2: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> Logits: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> Target: array<i32>;
 @group(0) @binding(3) var<storage, read_write> Loss: array<f32>;
-var<workgroup> lanes_0: array<f32, 256>;
-var<workgroup> lanes_1: array<f32, 256>;
-var<workgroup> lanes_2: array<u32, 256>;
-var<workgroup> groups_0: array<f32, 16>;
-var<workgroup> groups_1: array<f32, 16>;
-var<workgroup> groups_2: array<u32, 16>;
+var<workgroup> lanes_0: array<f32, 64>;
+var<workgroup> lanes_1: array<f32, 64>;
+var<workgroup> lanes_2: array<u32, 64>;
+var<workgroup> groups_0: array<f32, 4>;
+var<workgroup> groups_1: array<f32, 4>;
+var<workgroup> groups_2: array<u32, 4>;
 
 // Integers in the order of the floats; both zeros give 0.
 fn order_key(x: f32) -> i32 {
@@ -80,17 +80,17 @@ fn log_f32(x: f32) -> f32 {
   return log_special(x, parts.x * 0.693359375 + (parts.x * -0.000212194440 + log1p_near_0(parts.y)));
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(64)
 fn token_loss(
   @builtin(local_invocation_index) local_index: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
   let workgroup_index = group.x + group.y * groups.x;
-  if (workgroup_index < params.ceildiv_8_ceildiv_M_8_8) {
+  if (workgroup_index < params.ceildiv_8_ceildiv_M_8_2) {
     let slot = i32(local_index) >> 5u;
     let lane = i32(local_index) & 31;
-    let job = i32(workgroup_index) * 8 + slot;
+    let job = i32(workgroup_index) * 2 + slot;
     let valid = job < params.n8_ceildiv_M_8;
     let block = job >> 3u;
     let job_1 = job & 7;

@@ -154,6 +154,7 @@ fn train_loss(
         }
       }
       if (and_1) {
+        let done = params.div_V_1024 * 1024;
         for (var round_: i32 = 0; round_ < params.div_V_1024; round_ += 1) {
           let start = round_ * 1024 + lane;
           let c = start + 256;
@@ -214,7 +215,6 @@ fn train_loss(
             }
           }
         }
-        let done = params.div_V_1024 * 1024;
         let first = done + lane;
         for (var c_3: i32 = first; c_3 < params.V; c_3 += 256) {
           let Logits_at_7 = u32(position);
@@ -528,111 +528,100 @@ fn train_loss(
         let div_f32_1 = params.alpha / value_4;
         let gt_1 = gt_f32(params.alpha, 0.0);
         let where_ = where_f32(gt_1, div_f32_1, 0.0);
+        let mul_3 = where_ * params.inv_norm;
         let sub_3 = 1.0 - params.alpha;
-        let mul_3 = params.beta * 2.0;
+        let add_2 = sub_3 + where_;
+        let mul_4 = add_2 * params.inv_norm;
+        let mul_5 = params.beta * 2.0;
         let lse_1 = max_ + rest;
-        let mul_4 = lse_1 * mul_3;
-        let add_2 = mul_4 + 1.0;
+        let mul_6 = lse_1 * mul_5;
+        let add_3 = mul_6 + 1.0;
         let neg = -rest;
         let exp_ = exp_f32(neg);
-        let mul_5 = exp_ * add_2;
-        for (var round_1: i32 = 0; round_1 < params.div_V_1024; round_1 += 1) {
-          let start_1 = round_1 * 1024 + lane;
-          let c_4 = start_1 + 256;
-          let c_5 = start_1 + 512;
-          let c_6 = start_1 + 768;
-          let Logits_at_9 = u32(position_2);
-          let Logits_at_10 = Logits_at_9 * u32(params.V) + u32(start_1);
-          let x_6 = Logits[Logits_at_10];
-          let Logits_at_11 = Logits_at_9 * u32(params.V) + u32(c_4);
-          let x_7 = Logits[Logits_at_11];
-          let Logits_at_12 = Logits_at_9 * u32(params.V) + u32(c_5);
-          let x_8 = Logits[Logits_at_12];
-          let Logits_at_13 = Logits_at_9 * u32(params.V) + u32(c_6);
-          let x_9 = Logits[Logits_at_13];
-          let eq = start_1 == value_3;
-          let where_1 = where_f32(eq, sub_3, 0.0);
-          let sub_4 = x_6 - max_;
-          let exp_1 = exp_f32(sub_4);
-          let mul_6 = exp_1 * mul_5;
-          let sub_5 = mul_6 - where_1;
-          let sub_6 = sub_5 - where_;
-          let mul_7 = sub_6 * params.inv_norm;
-          Logits[Logits_at_10] = mul_7;
-          let eq_1 = c_4 == value_3;
-          let where_2 = where_f32(eq_1, sub_3, 0.0);
-          let sub_7 = x_7 - max_;
-          let exp_2 = exp_f32(sub_7);
-          let mul_8 = exp_2 * mul_5;
-          let sub_8 = mul_8 - where_2;
-          let sub_9 = sub_8 - where_;
-          let mul_9 = sub_9 * params.inv_norm;
-          Logits[Logits_at_11] = mul_9;
-          let eq_2 = c_5 == value_3;
-          let where_3 = where_f32(eq_2, sub_3, 0.0);
-          let sub_10 = x_8 - max_;
-          let exp_3 = exp_f32(sub_10);
-          let mul_10 = exp_3 * mul_5;
-          let sub_11 = mul_10 - where_3;
-          let sub_12 = sub_11 - where_;
-          let mul_11 = sub_12 * params.inv_norm;
-          Logits[Logits_at_12] = mul_11;
-          let eq_3 = c_6 == value_3;
-          let where_4 = where_f32(eq_3, sub_3, 0.0);
-          let sub_13 = x_9 - max_;
-          let exp_4 = exp_f32(sub_13);
-          let mul_12 = exp_4 * mul_5;
-          let sub_14 = mul_12 - where_4;
-          let sub_15 = sub_14 - where_;
-          let mul_13 = sub_15 * params.inv_norm;
-          Logits[Logits_at_13] = mul_13;
-        }
+        let mul_7 = exp_ * add_3;
+        let mul_8 = mul_7 * params.inv_norm;
         let done_1 = params.div_V_1024 * 1024;
         let first_2 = done_1 + lane;
-        for (var c_7: i32 = first_2; c_7 < params.V; c_7 += 256) {
-          let eq_4 = c_7 == value_3;
-          let where_5 = where_f32(eq_4, sub_3, 0.0);
-          let Logits_at_14 = u32(position_2);
-          let Logits_at_15 = Logits_at_14 * u32(params.V) + u32(c_7);
+        for (var c_4: i32 = first_2; c_4 < params.V; c_4 += 256) {
+          let eq = c_4 == value_3;
+          let where_1 = where_f32(eq, mul_4, mul_3);
+          let Logits_at_9 = u32(position_2);
+          let Logits_at_10 = Logits_at_9 * u32(params.V) + u32(c_4);
+          let x_6 = Logits[Logits_at_10];
+          let sub_4 = x_6 - max_;
+          let exp_1 = exp_f32(sub_4);
+          let mul_9 = exp_1 * mul_8;
+          let sub_5 = mul_9 - where_1;
+          Logits[Logits_at_10] = sub_5;
+        }
+        for (var round_1: i32 = 0; round_1 < params.div_V_1024; round_1 += 1) {
+          let start_1 = (params.div_V_1024 - 1 - round_1) * 1024 + lane;
+          let c_5 = start_1 + 256;
+          let c_6 = start_1 + 512;
+          let c_7 = start_1 + 768;
+          let Logits_at_11 = u32(position_2);
+          let Logits_at_12 = Logits_at_11 * u32(params.V) + u32(start_1);
+          let x_7 = Logits[Logits_at_12];
+          let Logits_at_13 = Logits_at_11 * u32(params.V) + u32(c_5);
+          let x_8 = Logits[Logits_at_13];
+          let Logits_at_14 = Logits_at_11 * u32(params.V) + u32(c_6);
+          let x_9 = Logits[Logits_at_14];
+          let Logits_at_15 = Logits_at_11 * u32(params.V) + u32(c_7);
           let x_10 = Logits[Logits_at_15];
-          let sub_16 = x_10 - max_;
-          let exp_5 = exp_f32(sub_16);
-          let mul_14 = exp_5 * mul_5;
-          let sub_17 = mul_14 - where_5;
-          let sub_18 = sub_17 - where_;
-          let mul_15 = sub_18 * params.inv_norm;
-          Logits[Logits_at_15] = mul_15;
+          let eq_1 = start_1 == value_3;
+          let where_2 = where_f32(eq_1, mul_4, mul_3);
+          let sub_6 = x_7 - max_;
+          let exp_2 = exp_f32(sub_6);
+          let mul_10 = exp_2 * mul_8;
+          let sub_7 = mul_10 - where_2;
+          Logits[Logits_at_12] = sub_7;
+          let eq_2 = c_5 == value_3;
+          let where_3 = where_f32(eq_2, mul_4, mul_3);
+          let sub_8 = x_8 - max_;
+          let exp_3 = exp_f32(sub_8);
+          let mul_11 = exp_3 * mul_8;
+          let sub_9 = mul_11 - where_3;
+          Logits[Logits_at_13] = sub_9;
+          let eq_3 = c_6 == value_3;
+          let where_4 = where_f32(eq_3, mul_4, mul_3);
+          let sub_10 = x_9 - max_;
+          let exp_4 = exp_f32(sub_10);
+          let mul_12 = exp_4 * mul_8;
+          let sub_11 = mul_12 - where_4;
+          Logits[Logits_at_14] = sub_11;
+          let eq_4 = c_7 == value_3;
+          let where_5 = where_f32(eq_4, mul_4, mul_3);
+          let sub_12 = x_10 - max_;
+          let exp_5 = exp_f32(sub_12);
+          let mul_13 = exp_5 * mul_8;
+          let sub_13 = mul_13 - where_5;
+          Logits[Logits_at_15] = sub_13;
         }
       } else {
-        for (var round_2: i32 = 0; round_2 < params.div_V_1024; round_2 += 1) {
-          let start_2 = round_2 * 1024 + lane;
-          let c_8 = start_2 + 256;
-          let c_9 = start_2 + 512;
-          let c_10 = start_2 + 768;
-          let mul_16 = 0.0 * params.inv_norm;
-          let Logits_at_16 = u32(position_2);
-          let Logits_at_17 = Logits_at_16 * u32(params.V) + u32(start_2);
-          Logits[Logits_at_17] = mul_16;
-          let mul_17 = 0.0 * params.inv_norm;
-          let Logits_at_18 = u32(position_2);
-          let Logits_at_19 = Logits_at_18 * u32(params.V) + u32(c_8);
-          Logits[Logits_at_19] = mul_17;
-          let mul_18 = 0.0 * params.inv_norm;
-          let Logits_at_20 = u32(position_2);
-          let Logits_at_21 = Logits_at_20 * u32(params.V) + u32(c_9);
-          Logits[Logits_at_21] = mul_18;
-          let mul_19 = 0.0 * params.inv_norm;
-          let Logits_at_22 = u32(position_2);
-          let Logits_at_23 = Logits_at_22 * u32(params.V) + u32(c_10);
-          Logits[Logits_at_23] = mul_19;
-        }
         let done_2 = params.div_V_1024 * 1024;
         let first_3 = done_2 + lane;
-        for (var c_11: i32 = first_3; c_11 < params.V; c_11 += 256) {
-          let mul_20 = 0.0 * params.inv_norm;
+        for (var c_8: i32 = first_3; c_8 < params.V; c_8 += 256) {
+          let Logits_at_16 = u32(position_2);
+          let Logits_at_17 = Logits_at_16 * u32(params.V) + u32(c_8);
+          Logits[Logits_at_17] = 0.0;
+        }
+        for (var round_2: i32 = 0; round_2 < params.div_V_1024; round_2 += 1) {
+          let start_2 = (params.div_V_1024 - 1 - round_2) * 1024 + lane;
+          let c_9 = start_2 + 256;
+          let c_10 = start_2 + 512;
+          let c_11 = start_2 + 768;
+          let Logits_at_18 = u32(position_2);
+          let Logits_at_19 = Logits_at_18 * u32(params.V) + u32(start_2);
+          Logits[Logits_at_19] = 0.0;
+          let Logits_at_20 = u32(position_2);
+          let Logits_at_21 = Logits_at_20 * u32(params.V) + u32(c_9);
+          Logits[Logits_at_21] = 0.0;
+          let Logits_at_22 = u32(position_2);
+          let Logits_at_23 = Logits_at_22 * u32(params.V) + u32(c_10);
+          Logits[Logits_at_23] = 0.0;
           let Logits_at_24 = u32(position_2);
           let Logits_at_25 = Logits_at_24 * u32(params.V) + u32(c_11);
-          Logits[Logits_at_25] = mul_20;
+          Logits[Logits_at_25] = 0.0;
         }
       }
     }

@@ -11,7 +11,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read> X: array<f32>;
 @group(0) @binding(2) var<storage, read_write> Chunks: array<i32>;
 @group(0) @binding(3) var<storage, read_write> Sum: array<f32>;
-var<workgroup> lanes_0: array<f32, 256>;
+var<workgroup> lanes_0: array<f32, 64>;
 var<workgroup> uniform_bool: array<u32, 1>;
 
 // Integers in the order of the floats; both zeros give 0.
@@ -28,7 +28,7 @@ fn ge_f32(x: f32, y: f32) -> bool {
   return (order_key(x) >= order_key(y)) & !either_nan(x, y);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(64)
 fn until_limit(
   @builtin(local_invocation_index) local_index: u32,
   @builtin(workgroup_id) group: vec3<u32>,

@@ -52,7 +52,7 @@ def _from_vector(
     frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], version: int
 ) -> ir.Expr:
     """One element of a tensor that is read four words at a time: of a granule's vector, or alone."""
-    dtype, let = parameter.dtype, frame.code.let
+    dtype = parameter.dtype
     last = coordinates[-1]
     base, part = frame.parts.get(last.number, (None, 0)) if isinstance(last, ir.Local) else (None, 0)
     if base is None:
@@ -68,9 +68,9 @@ def _from_vector(
     word = ir.Component(vector, within // dtype.elements_per_word)
     if dtype.size == 4:
         return word
-    shift = within % dtype.elements_per_word * 16
-    low = ir.Bits("shr", (let("word", word), const(shift, _U32)), _U32) if shift else word
-    return from_bits(frame, dtype, low)
+    if within % dtype.elements_per_word:
+        return ir.Bits(f"helper:{dtype.label}_high", (word,), DType.F32)
+    return from_bits(frame, dtype, word)
 
 
 def vector_number(frame: Frame, dtype: DType, first: ir.Expr, after: int) -> ir.Expr:

@@ -40,7 +40,7 @@ def _store_word(
     buffer = frame.tensor_buffer(parameter.name)
     width = dtype.size * 8
     if all(condition is None for condition, _ in parts):
-        word = _joined([to_bits(dtype, value) for _, value in parts], width)
+        word = _word(dtype, [value for _, value in parts])
         code.emit(ir.StoreElement(buffer, _word_number(frame, parameter, coordinates), word, True, span))
         return
     any_active: ir.Expr | None = None
@@ -69,9 +69,7 @@ def store_vectors(
     first = element_number(frame, parameter, coordinates)
     words: list[ir.Expr] = []
     for place in range(0, len(values), per_word):
-        several = values[place : place + per_word]
-        bits = several if per_word == 1 else [to_bits(dtype, value) for value in several]
-        words.append(_joined(bits, 32 // per_word))
+        words.append(_word(dtype, values[place : place + per_word]))
     for place in range(0, len(words), 4):
         number = vector_number(frame, dtype, first, place // 4)
         x, y, z, w = words[place : place + 4]
@@ -85,8 +83,14 @@ def _word_number(frame: Frame, parameter: tile.TensorParameter, coordinates: lis
     return frame.code.let("word", ir.Bits("shr", (number, const(shift, _U32)), _U32))
 
 
-def _joined(parts: list[ir.Expr], width: int) -> ir.Expr:
-    word = parts[0]
-    for place, part in enumerate(parts[1:], 1):
-        word = ir.Bits("or", (word, ir.Bits("shl", (part, const(place * width, _U32)), _U32)), _U32)
+def _word(dtype: DType, values: list[ir.Expr]) -> ir.Expr:
+    """The word that holds as many values of the dtype as fit, the first lowest."""
+    if dtype.elements_per_word == 1:
+        return values[0]
+    if dtype in (DType.F16, DType.BF16):
+        return ir.Bits(f"helper:pack_{dtype.label}", tuple(values), _U32)
+    word = to_bits(dtype, values[0])
+    for place, value in enumerate(values[1:], 1):
+        bits = ir.Bits("shl", (to_bits(dtype, value), const(place * dtype.size * 8, _U32)), _U32)
+        word = ir.Bits("or", (word, bits), _U32)
     return word

@@ -238,21 +238,26 @@ class RoundLowering:
             rounds = self.evaluator.extent(apply("div", total, Extent.of(chunk)))
         else:
             rounds = divide(subtract(end, first), const(chunk))
+        has_rounds = self.part is not None or total.constant is None or total.constant >= chunk
+        has_tail = self.part is not None or total.constant is None or total.constant % chunk != 0
         done = first
-        if self.part is not None or total.constant is None or total.constant >= chunk:
+        if has_rounds:
             rounds = code.let("rounds", rounds)
+            done = code.let("done", add(first, multiply(rounds, const(chunk))))
+        if has_tail and item.is_backwards:
+            self._tail(item, total, end, add(done, offset), sinks, states, masks)
+        if has_rounds:
             number = ir.Local("round", DType.I32)
+            place = subtract(subtract(rounds, const(1)), number) if item.is_backwards else number
             with code.block() as body:
-                start = code.let("start", add(add(first, multiply(number, const(chunk))), offset))
+                start = code.let("start", add(add(first, multiply(place, const(chunk))), offset))
                 granules = [self.elements.granule(item, start, u * stride, None) for u in range(mapping.unroll)]
                 elements = [element for granule in granules for element in granule]
                 self.sinks.emit(sinks, states, elements, masks)
                 self._settle(item, sinks, states, number)
             code.emit(ir.Loop(number, ZERO, rounds, const(1), tuple(body)))
-            done = code.let("done", add(first, multiply(rounds, const(chunk))))
-        if self.part is None and total.constant is not None and total.constant % chunk == 0:
-            return
-        self._tail(item, total, end, add(done, offset), sinks, states, masks)
+        if has_tail and not item.is_backwards:
+            self._tail(item, total, end, add(done, offset), sinks, states, masks)
 
     def _tail(
         self,

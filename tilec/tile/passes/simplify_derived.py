@@ -1,5 +1,5 @@
-"""Makes derived softmaxes one exponential of what the maximum is taken off, times a factor a row, and gathers such factors
-and terms, so that they are worked on once a row and not at every element."""
+"""Makes derived softmaxes one exponential of what the maximum is taken off, times a factor a row, and gathers such
+factors and terms, so that they are worked on once a row and not at every element."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _narrow_factor(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None:
 
 
 def _scaled(rewriter: Rewriter, value: ir.Value, factor: ir.Value) -> ir.Value | None:
-    """`value * factor` with the factor at what is narrow in the value; None where an element's work would not shrink."""
+    """`value * factor` with the factor at what is narrow in it; None where an element's work would not shrink."""
     match value:
         case ir.Pointwise(op="mul", operands=(ir.Pointwise(op="exp") as e, narrow), is_derived=True) if (
             axes_of(narrow.type) < axes_of(e.type)
