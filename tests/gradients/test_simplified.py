@@ -22,7 +22,6 @@ from tilec.tile.verify import verify
 from tilec.types import DTYPES
 
 DIMS = {"M": 5, "V": 3}
-F32 = {"T": DTYPES["f32"]}
 TRAIN_LOSS = Path(__file__).parents[2] / "examples" / "train_loss.ph"
 
 
@@ -57,8 +56,9 @@ def wide_ops(kernel):
 
 
 def test_what_is_the_same_for_a_row_is_worked_on_once_a_row():
-    """(e * n - where(hit, p, 0) - m) * k -> e * (n * k) - where(hit, (p + m) * k, m * k), and so ignored rows stay 0."""
-    kernel = driver.build_kernel(driver.parse_file(TRAIN_LOSS).program, "train_loss", {"T": DTYPES["f32"]}).kernel
+    """(e * n - where(hit, p, 0) - m) * k -> e * (n * k) - where(hit, (p + m) * k, m * k); ignored rows stay 0."""
+    program = driver.parse_file(TRAIN_LOSS).program
+    kernel = driver.build_kernel(program, "train_loss", {"T": DTYPES["f32"]}).kernel
     for one in PASSES:
         kernel = one(kernel)
     assert wide_ops(kernel) == ["sub", "exp", "eq", "mul", "where", "sub", "where"]

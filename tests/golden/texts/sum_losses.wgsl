@@ -39,6 +39,7 @@ fn sum_losses_0(
     var sum_4096: f32 = 0.0;
     var sum_65536: f32 = 0.0;
     let rounds = (end - first) >> 10u;
+    let done = first + rounds * 1024;
     for (var round_: i32 = 0; round_ < rounds; round_ += 1) {
       let start = first + round_ * 1024 + lane;
       let c = start + 256;
@@ -71,7 +72,6 @@ fn sum_losses_0(
         }
       }
     }
-    let done = first + rounds * 1024;
     let first_1 = done + lane;
     for (var c_3: i32 = first_1; c_3 < end; c_3 += 256) {
       let Loss_at_4 = u32(c_3);
