@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from tilec.wgsl.helpers_functions import FUNCTION_HELPERS
 from tilec.wgsl.helpers_numbers import NUMBER_HELPERS
+from tilec.wgsl.helpers_packing import PACKING_HELPERS
 from tilec.wgsl.trusted import trusted_helpers
 
-HELPERS: dict[str, tuple[str, tuple[str, ...]]] = {**NUMBER_HELPERS, **FUNCTION_HELPERS}
+HELPERS: dict[str, tuple[str, tuple[str, ...]]] = {**NUMBER_HELPERS, **PACKING_HELPERS, **FUNCTION_HELPERS}
 """By name: the text of one WGSL function of that name, and the names of the helpers that it calls."""
 
 
