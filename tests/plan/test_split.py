@@ -42,16 +42,16 @@ def loss_and_gradient(dtype: DType = F32) -> ir.Kernel:
 
 
 def three_sweeps() -> ir.Kernel:
-    """The mean, the sum of squares around it, and a store that reads the row's own statistics."""
+    """The mean, the mean distance from it, and a store that reads the row's own statistics."""
     k = Rows()
     b = k.builder
     b.tensor("X", F32, ("M", "V"), "inout")
     b.tensor("Best", F32, ("M", 1), "out")
     x = k.load("X")
     centred = b.op("sub", x, b.op("div_f32", b.reduce("sum", x), b.count(x)))
-    variance = b.op("div_f32", b.reduce("sum", b.op("mul", centred, centred)), b.count(x))
+    distance = b.op("div_f32", b.reduce("sum", b.op("abs", centred)), b.count(x))
     k.store("Best", b.op("f32", b.reduce("argmax", x)), ONE)
-    k.store("X", b.op("div_f32", centred, b.op("sqrt", b.op("add", variance, 1.0))))
+    k.store("X", b.op("div_f32", centred, b.op("sqrt", b.op("add", distance, 1.0))))
     return b.kernel(grid())
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tilec.plan.ir import ForItem, IfItem, Item, Phase, Roles, Round, Sink, WhileItem
 from tilec.plan.walk import Access, Needs, Walker, relation
 from tilec.tile import ir as tile
+from tilec.tile.moments import moment_of
 from tilec.types import Extent
 
 
@@ -126,6 +127,8 @@ class Scheduler:
     def _behind_its_values(self, opened: OpenPhase, sink: Sink, needs: Needs) -> int | None:
         """The first item in which every value that the sink reads is there; None if one is not, at those roles."""
         lowest = opened.floor
+        moment = moment_of(sink.value) if sink.kind == "reduce" and self.is_grouped else None
+        reference = None if moment is None else moment.reference.reduction
         for value, read_roles in needs.leaves:
             if value not in opened.registers:
                 if value not in self.walker.homes:
@@ -134,7 +137,8 @@ class Scheduler:
             item, made_roles = opened.registers[value]
             if not _agree(read_roles, made_roles):
                 return None
-            lowest = max(lowest, item if sink.is_narrow else item + 1)
+            # A moment may be taken in the sweep that finds what it is relative to.
+            lowest = max(lowest, item if sink.is_narrow or value is reference else item + 1)
         return lowest
 
     @staticmethod

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilec.facts import Facts
-from tilec.ops.reduce import REDUCTIONS
 from tilec.options import Options
+from tilec.plan.groups import component_dtypes
 from tilec.plan.ir import Dispatch, Phase, Round, Slot
 from tilec.tile import ir as tile
-from tilec.types import ONE, DType, Extent, apply, element_count
+from tilec.types import ONE, Extent, apply, element_count
 
 _WORTH_SPLITTING = 1 << 15
 """Elements of a workgroup's sweep that are worth another dispatch."""
@@ -139,33 +139,3 @@ def _steps(dispatch: Dispatch, jobs: Extent, smallest: Extent, most: Extent) -> 
     if any(each.narrow for each in waiting):
         add("finish", waiting, None, ONE, ())
     return found
-
-
-def group_states(reductions: list[tile.Reduce]) -> list[list[tile.Reduce]]:
-    """Reductions that share a state: a `rest` and the `max` of the same values; every other one is alone."""
-    groups: list[list[tile.Reduce]] = []
-    taken: set[tile.Value] = set()
-    for rest in reductions:
-        if rest.op == "rest" and rest not in taken:
-            group = [
-                r for r in reductions if r.op in ("rest", "max") and r.operand is rest.operand and r.axes == rest.axes
-            ]
-            taken.update(group)
-            groups.append(group)
-    return groups + [[reduction] for reduction in reductions if reduction not in taken]
-
-
-def component_dtypes(item: Round) -> list[DType]:
-    """The dtypes of the components of all states of a round: its reductions' in the order of `group_states`, then its
-    picks'."""
-    dtypes: list[DType] = []
-    for group in group_states(item.reductions):
-        state = REDUCTIONS[group[0].op].state if len(group) == 1 else "shifted"
-        match state:
-            case "shifted":
-                dtypes += [DType.F32, DType.F32, DType.BOOL]
-            case "best":
-                dtypes += [group[0].operand.type.dtype, DType.I32]
-            case _:
-                dtypes.append(group[0].type.dtype)
-    return dtypes + [sink.pick.type.dtype for sink in item.picks]

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tilec.ops import POINTWISE
-from tilec.ops.reduce import REDUCTIONS
 from tilec.ops.spec import Helper
+from tilec.plan.groups import component_dtypes, group_states
 from tilec.plan.ir import Phase, Plan, Roles, Round, Sink
 from tilec.plan.schedule import phase_rounds
-from tilec.plan.split import component_dtypes, group_states
 from tilec.plan.walk import children, operand_roles
 from tilec.tile import ir as tile
 from tilec.types import DType
@@ -26,6 +25,8 @@ FUNCTIONS = frozenset(
 # Instructions an element. A helper guards special values; a function's helper reduces its argument too.
 _HELPER, _FUNCTION = 4, 6
 _SHIFTED, _BEST, _PLAIN = 5, 6, 1
+_TERM = 3
+"""For each moment, and for a mean that they are relative to."""
 _ADDRESS = 4
 """For a granule that is loaded or stored at once, else for each element."""
 _UNPACK = {DType.F16: 16, DType.BF16: 1, DType.I8: 3, DType.U8: 2, DType.BOOL: 2, DType.I64: 3}
@@ -69,8 +70,12 @@ def work_of(
     leaves = {sink.value for sink in sinks if sink.kind in ("reduce", "pick")}
     values: dict[tuple[tile.Value, Roles], None] = {}
     for sink in item.wide:
-        if sink.kind != "pick":
-            _collect(sink, plan, leaves, values)
+        if sink.kind not in ("pick", "reduce"):
+            _collect(sink.operand, sink, plan, leaves, values)
+    roles = {sink.value: sink for sink in item.wide}
+    for group in group_states(item.reductions):
+        for each in group.inputs:
+            _collect(each, roles[group.reductions[0]], plan, leaves, values)
     for value, _ in values:
         if isinstance(value, tile.Pointwise):
             _count_pointwise(value, work)
@@ -85,9 +90,11 @@ def work_of(
     return work
 
 
-def _collect(sink: Sink, plan: Plan, leaves: set[tile.Value], found: dict[tuple[tile.Value, Roles], None]) -> None:
+def _collect(
+    root: tile.Value, sink: Sink, plan: Plan, leaves: set[tile.Value], found: dict[tuple[tile.Value, Roles], None]
+) -> None:
     """The values that are computed or loaded for each element, with their roles: not what a job has once."""
-    stack = [(sink.operand, operand_roles(sink.operand.type.shape, sink.roles), sink.kind != "publish")]
+    stack = [(root, operand_roles(root.type.shape, sink.roles), sink.kind != "publish")]
     while stack:
         value, roles, is_home_read = stack.pop()
         is_leaf = value in leaves or (is_home_read and value in plan.homes)
@@ -124,11 +131,13 @@ def _count_access(
 def _count_states(item: Round, work: Work) -> None:
     work.state_words = len(component_dtypes(item))
     for group in group_states(item.reductions):
-        work.reductions += [reduction.op for reduction in group]
-        if any(reduction.op == "rest" for reduction in group):
+        work.reductions += [reduction.op for reduction in group.reductions]
+        if group.kind == "shifted":
             work.count("exp")
-            work.operations += _SHIFTED - 1
-        elif REDUCTIONS[group[0].op].state == "best":
+            work.operations += _SHIFTED - 1 + _TERM * (len(group.terms) - 1)
+        elif group.kind == "mean":
+            work.operations += _TERM * (len(group.terms) + 1)
+        elif group.kind == "best":
             work.operations += _BEST
         else:
             work.operations += _PLAIN

@@ -7,22 +7,27 @@ batch after the other. Where lanes may shuffle, `cluster` does it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, multiply
 from tilec.loop.lower.cluster import combine_clusters
 from tilec.loop.lower.frame import Frame, load_shared, store_shared, thread_number
+from tilec.loop.lower.moments import MeanState
 from tilec.loop.lower.states import State
 from tilec.plan.ir import Mapping
 from tilec.tile import ir as tile
 
 _FOLD = 16
 
+EvaluateFor: TypeAlias = "Callable[[State, tile.Value], ir.Expr]"
+"""Gives a value of the job that results of the state are relative to."""
 
-def combine(frame: Frame, states: list[State], mapping: Mapping) -> None:
+
+def combine(frame: Frame, states: list[State], mapping: Mapping, evaluate: EvaluateFor) -> None:
     """Makes every lane of a job hold the combined results, as registers."""
-    settle_components(frame, states, combined(frame, states, mapping))
+    settle_components(frame, states, combined(frame, states, mapping), evaluate)
 
 
 def combined(frame: Frame, states: list[State], mapping: Mapping) -> list[list[ir.Expr]]:
@@ -30,10 +35,12 @@ def combined(frame: Frame, states: list[State], mapping: Mapping) -> list[list[i
     return over_lanes(frame, states, [state.components(frame.code) for state in states], mapping)
 
 
-def settle_components(frame: Frame, states: list[State], components: list[list[ir.Expr]]) -> None:
-    """Turns combined components into the registers of the reductions."""
-    for state, parts in zip(states, components, strict=True):
-        for value, result in state.results(frame.code, parts):
+def settle_components(
+    frame: Frame, states: list[State], components: list[list[ir.Expr]], evaluate: EvaluateFor
+) -> None:
+    """Turns combined components into the registers of the reductions; those that need others' results last."""
+    for state, parts in sorted(zip(states, components, strict=True), key=lambda pair: isinstance(pair[0], MeanState)):
+        for value, result in state.results(frame.code, parts, lambda inner, state=state: evaluate(state, inner)):
             set_register(frame, value, result)
 
 

@@ -75,10 +75,10 @@ class SinkLowering:
         for sink in group:
             if sink.kind == "report":
                 continue
-            values = [self._operand(sink, element) for element in elements]
             if sink.kind == "reduce":
-                self._update(states[sink.value], sink, values, elements)
+                self._update(states[sink.value], sink, elements)
             else:
+                values = [self._at(sink.operand, sink, element) for element in elements]
                 pending.append((sink, [(e, None, v) for e, v in zip(elements, values, strict=True)]))
         return pending
 
@@ -144,13 +144,14 @@ class SinkLowering:
                 held[sink] += [(element, condition, local) for element, local in zip(chunk, several, strict=True)]
         return list(held.items())
 
-    def _operand(self, sink: Sink, element: Element) -> ir.Expr:
+    def _at(self, value: tile.Value, sink: Sink, element: Element) -> ir.Expr:
         index = {**self.frame.index, **element.index}
-        return self.evaluator.at(sink.operand, aligned(sink.operand, tuple(index[role] for role in sink.roles)))
+        return self.evaluator.at(value, aligned(value, tuple(index[role] for role in sink.roles)))
 
-    def _update(self, state: State, sink: Sink, values: list[ir.Expr], elements: list[Element]) -> None:
+    def _update(self, state: State, sink: Sink, elements: list[Element]) -> None:
         if state.reductions[0] is not sink.value:
             return
+        values = [[self._at(each, sink, element) for element in elements] for each in state.inputs]
         positions = [self._reduced_position(sink, element) for element in elements]
         state.update(self.code, values, positions)
 

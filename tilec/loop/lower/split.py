@@ -8,7 +8,7 @@ from tilec.loop.lower.code import WORKGROUP, ZERO
 from tilec.loop.lower.combine import combined, over_lanes, settle_components
 from tilec.loop.lower.jobs import ItemLowering, ceildiv
 from tilec.loop.lower.memory import read_slot, write_slot
-from tilec.loop.lower.states import make_states
+from tilec.loop.lower.moments import make_states
 from tilec.loop.lower.sweep import RoundLowering
 from tilec.plan.ir import Dispatch, Round, Slot
 from tilec.types import DType, Extent, apply, element_count
@@ -39,7 +39,7 @@ class _Step:
         with lowering.job(phase, job, valid):
             rounds = RoundLowering(self.frame, phase, self.evaluator)
             for item, slots in self.dispatch.combined:
-                self._combine(item, slots, number)
+                self._combine(rounds, item, slots, number)
             if self.dispatch.narrow:
                 with code.when(compare("eq", part, ZERO) if is_shared else None):
                     for item in self.dispatch.narrow:
@@ -48,7 +48,7 @@ class _Step:
                 self._sweep(rounds, self.dispatch.sweep, number, part)
         return ceildiv(lowering.all_jobs(phase), phase.mapping.jobs) * self.dispatch.parts
 
-    def _combine(self, item: Round, slots: tuple[Slot, ...], number: ir.Expr) -> None:
+    def _combine(self, rounds: RoundLowering, item: Round, slots: tuple[Slot, ...], number: ir.Expr) -> None:
         """Makes every lane of the job hold the results of a round from the states of its parts."""
         code, frame, mapping = self.code, self.frame, self.phase.mapping
         states = make_states(item, frame.plan.trusts_exp)
@@ -69,7 +69,8 @@ class _Step:
         count = frame.bindings.extent(slots[0].shape[1])
         with code.when(frame.valid):
             code.emit(ir.Loop(place, frame.lane, count, const(mapping.lanes), tuple(body)))
-        settle_components(frame, states, over_lanes(frame, states, held, mapping))
+        components = over_lanes(frame, states, held, mapping)
+        settle_components(frame, states, components, rounds.evaluate_for(item))
 
     def _sweep(self, rounds: RoundLowering, item: Round, number: ir.Expr, part: ir.Expr) -> None:
         """A part of a sweep; the job's first lane leaves the combined states among the partial results."""

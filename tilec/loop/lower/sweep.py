@@ -5,15 +5,16 @@ from __future__ import annotations
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, subtract, unsigned
 from tilec.loop.lower.code import ZERO
-from tilec.loop.lower.combine import combine
+from tilec.loop.lower.combine import EvaluateFor, combine
 from tilec.loop.lower.decisions import aligned, lane_key
 from tilec.loop.lower.elements import Elements
 from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
+from tilec.loop.lower.moments import make_states
 from tilec.loop.lower.needed import NeededRows
 from tilec.loop.lower.sinks import SinkLowering
-from tilec.loop.lower.states import PickState, State, make_states
+from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Phase, Round, Sink
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply, element_count
@@ -46,7 +47,7 @@ class RoundLowering:
             self._preload([each for each in self.phase.items if isinstance(each, Round)], item)
         states = self.sweep(item) if item.wide else []
         if states:
-            combine(self.frame, states, self.mapping)
+            combine(self.frame, states, self.mapping, self.evaluate_for(item))
         if item.narrow:
             self.narrow(item.narrow)
         self.publish(item.wide)
@@ -56,6 +57,17 @@ class RoundLowering:
         for sink in sinks:
             if sink.kind == "publish":
                 self.frame.available.add(sink.value)
+
+    def evaluate_for(self, item: Round) -> EvaluateFor:
+        """Gives values at the job's own position for states of the round."""
+        roles = {sink.value: sink.roles for sink in item.wide}
+
+        def evaluate(state: State, value: tile.Value) -> ir.Expr:
+            own = roles[state.reductions[0]]
+            indices = tuple(ZERO if role.startswith("s") else self.frame.index[role] for role in own)
+            return self.evaluator.at(value, aligned(value, indices))
+
+        return evaluate
 
     # --- the sweep -------------------------------------------------------------------------------------------
 
@@ -91,6 +103,8 @@ class RoundLowering:
     ) -> None:
         """The elements, without the reductions whose results the row does not need."""
         needs = {sink: self.rows.needs_of(sink, common) for sink in sinks if sink.needs}
+        always = {states[sink.value] for sink in sinks if sink.kind == "reduce" and sink not in needs}
+        needs = {sink: each for sink, each in needs.items() if states[sink.value] not in always}
         first = next(iter(needs.values()), [])
         shared = [need for need in first if all(need in each for each in needs.values())]
         inner = {sink: masks[sink] - common for sink in sinks}
@@ -124,23 +138,30 @@ class RoundLowering:
         swept = frozenset(local.number for local in marker.values())
         index = {**self.frame.index, **marker}
         for sink in sinks:
-            if all(role.startswith("s") for _, role in inner[sink]):
-                own = aligned(sink.operand, tuple(index[role] for role in sink.roles))
-                found = found or self.evaluator.row_condition(sink.operand, own, swept)
+            if found is None and all(role.startswith("s") for _, role in inner[sink]):
+                for root in _roots(sink, states):
+                    own = aligned(root, tuple(index[role] for role in sink.roles))
+                    found = found or self.evaluator.row_condition(root, own, swept)
         if found is None:
-            self._hoist(sinks, masks, common)
+            self._hoist(sinks, states, masks, common)
             self._elements(item, sinks, states, inner)
             return
         test = self.evaluator.at(*found)
         branches: list[tuple[ir.Statement, ...]] = []
         for is_true in (True, False):
             with self.code.block() as body, self.evaluator.decisions.assuming([(*found, is_true)]):
-                self._hoist(sinks, masks, common)
+                self._hoist(sinks, states, masks, common)
                 self._elements(item, sinks, states, inner)
             branches.append(tuple(body))
         self.code.emit(ir.If(test, branches[0], branches[1]))
 
-    def _hoist(self, sinks: list[Sink], masks: dict[Sink, set[Condition]], common: set[Condition]) -> None:
+    def _hoist(
+        self,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        masks: dict[Sink, set[Condition]],
+        common: set[Condition],
+    ) -> None:
         """Computes before the loops what does not change in them."""
         marker = {role: ir.Local(role, DType.I32) for role in ("s0", "s1", "s2", "s3")}
         swept = {local.number for local in marker.values()}
@@ -148,7 +169,8 @@ class RoundLowering:
         for sink in sinks:
             if any(not role.startswith("s") for _, role in masks[sink] - common):
                 continue
-            stack = [(sink.operand, aligned(sink.operand, tuple(index[role] for role in sink.roles)))]
+            place = tuple(index[role] for role in sink.roles)
+            stack = [(root, aligned(root, place)) for root in _roots(sink, states)]
             if sink.kind == "store":
                 stack += [(_scalar(i), ()) for i in sink.store.indices]
             seen: set[tile.Value] = set()
@@ -365,6 +387,11 @@ class RoundLowering:
                     self.sinks.write(sink, self.frame.index, value)
                     self.publish([sink])
                 self.sinks.reports.emit(reports, [self.frame.index])
+
+
+def _roots(sink: Sink, states: dict[tile.Value, State]) -> list[tile.Value]:
+    """What a sweep evaluates at each element for the sink."""
+    return states[sink.value].inputs if sink.kind == "reduce" else [sink.operand]
 
 
 def _scalar(index: tile.AxisIndex) -> tile.Value:
