@@ -96,6 +96,7 @@ fn layer_norm_rows(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
+      let done = params.div_D_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_D_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -225,7 +226,6 @@ fn layer_norm_rows(
           }
         }
       }
-      let done = params.div_D_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.D; c_3 += 256) {
         let position_1 = r + job_1;
@@ -582,77 +582,77 @@ fn layer_norm_rows(
       let div_f32_1 = sum_1 / value_6;
       let add = div_f32_1 + params.eps;
       let rsqrt = inverseSqrt(add);
-      for (var round_1: i32 = 0; round_1 < params.div_D_1024; round_1 += 1) {
-        let start_1 = round_1 * 1024 + lane;
-        let c_4 = start_1 + 256;
-        let c_5 = start_1 + 512;
-        let c_6 = start_1 + 768;
-        let B_at = u32(start_1);
+      let done_1 = params.div_D_1024 * 1024;
+      let first_2 = done_1 + lane;
+      for (var c_4: i32 = first_2; c_4 < params.D; c_4 += 256) {
+        let B_at = u32(c_4);
         let value_7 = B[B_at];
-        let W_at = u32(start_1);
+        let W_at = u32(c_4);
         let value_8 = W[W_at];
         let position_2 = r_1 + job_1;
         let X_at_7 = u32(position_2);
-        let X_at_8 = X_at_7 * u32(params.D) + u32(start_1);
+        let X_at_8 = X_at_7 * u32(params.D) + u32(c_4);
         let value_9 = X[X_at_8];
-        let B_at_1 = u32(c_4);
-        let value_10 = B[B_at_1];
-        let W_at_1 = u32(c_4);
-        let value_11 = W[W_at_1];
-        let X_at_9 = X_at_7 * u32(params.D) + u32(c_4);
-        let value_12 = X[X_at_9];
-        let B_at_2 = u32(c_5);
-        let value_13 = B[B_at_2];
-        let W_at_2 = u32(c_5);
-        let value_14 = W[W_at_2];
-        let X_at_10 = X_at_7 * u32(params.D) + u32(c_5);
-        let value_15 = X[X_at_10];
-        let B_at_3 = u32(c_6);
-        let value_16 = B[B_at_3];
-        let W_at_3 = u32(c_6);
-        let value_17 = W[W_at_3];
-        let X_at_11 = X_at_7 * u32(params.D) + u32(c_6);
-        let value_18 = X[X_at_11];
         let sub = value_9 - div_f32;
         let mul = sub * rsqrt;
         let mul_1 = mul * value_8;
         let add_1 = mul_1 + value_7;
         let Y_at = u32(position_2);
-        let Y_at_1 = Y_at * u32(params.D) + u32(start_1);
+        let Y_at_1 = Y_at * u32(params.D) + u32(c_4);
         Y[Y_at_1] = add_1;
+      }
+      for (var round_1: i32 = 0; round_1 < params.div_D_1024; round_1 += 1) {
+        let start_1 = (params.div_D_1024 - 1 - round_1) * 1024 + lane;
+        let c_5 = start_1 + 256;
+        let c_6 = start_1 + 512;
+        let c_7 = start_1 + 768;
+        let B_at_1 = u32(start_1);
+        let value_10 = B[B_at_1];
+        let W_at_1 = u32(start_1);
+        let value_11 = W[W_at_1];
+        let position_3 = r_1 + job_1;
+        let X_at_9 = u32(position_3);
+        let X_at_10 = X_at_9 * u32(params.D) + u32(start_1);
+        let value_12 = X[X_at_10];
+        let B_at_2 = u32(c_5);
+        let value_13 = B[B_at_2];
+        let W_at_2 = u32(c_5);
+        let value_14 = W[W_at_2];
+        let X_at_11 = X_at_9 * u32(params.D) + u32(c_5);
+        let value_15 = X[X_at_11];
+        let B_at_3 = u32(c_6);
+        let value_16 = B[B_at_3];
+        let W_at_3 = u32(c_6);
+        let value_17 = W[W_at_3];
+        let X_at_12 = X_at_9 * u32(params.D) + u32(c_6);
+        let value_18 = X[X_at_12];
+        let B_at_4 = u32(c_7);
+        let value_19 = B[B_at_4];
+        let W_at_4 = u32(c_7);
+        let value_20 = W[W_at_4];
+        let X_at_13 = X_at_9 * u32(params.D) + u32(c_7);
+        let value_21 = X[X_at_13];
         let sub_1 = value_12 - div_f32;
         let mul_2 = sub_1 * rsqrt;
         let mul_3 = mul_2 * value_11;
         let add_2 = mul_3 + value_10;
-        let Y_at_2 = u32(position_2);
-        let Y_at_3 = Y_at_2 * u32(params.D) + u32(c_4);
+        let Y_at_2 = u32(position_3);
+        let Y_at_3 = Y_at_2 * u32(params.D) + u32(start_1);
         Y[Y_at_3] = add_2;
         let sub_2 = value_15 - div_f32;
         let mul_4 = sub_2 * rsqrt;
         let mul_5 = mul_4 * value_14;
         let add_3 = mul_5 + value_13;
-        let Y_at_4 = u32(position_2);
+        let Y_at_4 = u32(position_3);
         let Y_at_5 = Y_at_4 * u32(params.D) + u32(c_5);
         Y[Y_at_5] = add_3;
         let sub_3 = value_18 - div_f32;
         let mul_6 = sub_3 * rsqrt;
         let mul_7 = mul_6 * value_17;
         let add_4 = mul_7 + value_16;
-        let Y_at_6 = u32(position_2);
+        let Y_at_6 = u32(position_3);
         let Y_at_7 = Y_at_6 * u32(params.D) + u32(c_6);
         Y[Y_at_7] = add_4;
-      }
-      let done_1 = params.div_D_1024 * 1024;
-      let first_2 = done_1 + lane;
-      for (var c_7: i32 = first_2; c_7 < params.D; c_7 += 256) {
-        let B_at_4 = u32(c_7);
-        let value_19 = B[B_at_4];
-        let W_at_4 = u32(c_7);
-        let value_20 = W[W_at_4];
-        let position_3 = r_1 + job_1;
-        let X_at_12 = u32(position_3);
-        let X_at_13 = X_at_12 * u32(params.D) + u32(c_7);
-        let value_21 = X[X_at_13];
         let sub_4 = value_21 - div_f32;
         let mul_8 = sub_4 * rsqrt;
         let mul_9 = mul_8 * value_20;
