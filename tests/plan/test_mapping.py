@@ -81,50 +81,36 @@ def test_neighbouring_lanes_of_a_row_are_a_cluster():
     assert cluster(column_sums(), 32, M=8192, V=3) == 8
 
 
-def test_every_second_streamed_sweep_runs_backwards():
+def centred() -> ir.Kernel:
+    """Three sweeps over a row, the last of which writes it."""
     k = Rows()
     b = k.builder
     b.tensor("X", F32, ("M", "V"), "inout")
     x = k.load("X")
-    centred = b.op("sub", x, b.reduce("max", x))
-    k.store("X", b.op("mul", centred, b.reduce("sum", b.op("abs", centred))))
-    kernel = b.kernel(grid())
-
-    def turns(**dims):
-        (dispatch,) = make_plan(kernel, Facts(dims), Options()).dispatches
-        return [item.is_backwards for item in dispatch.items[0].items]
-
-    assert turns(M=8192, V=100_000) == [False, True, False]
-    assert turns(M=8192, V=512) == [False, False, False]  # in registers
+    shifted = b.op("sub", x, b.reduce("max", x))
+    k.store("X", b.op("mul", shifted, b.reduce("max", b.op("abs", shifted))))
+    return b.kernel(grid())
 
 
-def test_a_gpu_reads_columns_in_stretches():
-    assert mapping(column_sums(), Options()) == (8, 32, 4, 256)
-    assert mapping(column_sums(), Options(), M=8192, V=3) == (64, 4, 4, 256)
-    assert mapping(column_sums(), Options(), M=8192, V=1) == (256, 1, 4, 256)
-    assert mapping(column_sums(), Options(), M=16, V=512) == (1, 256, 4, 256)
+def test_a_long_row_keeps_its_beginning_in_registers():
+    def phase(**dims):
+        (dispatch,) = make_plan(centred(), Facts(dims), Options(threads=32)).dispatches
+        return dispatch.items[0]
+
+    short, long, odd = phase(M=8192, V=1024), phase(M=8192, V=100_000), phase(M=8192, V=50257)
+    assert (short.mapping.resident, short.mapping.streams_rest) == (8, False)
+    assert (long.mapping.resident, long.mapping.width, long.mapping.streams_rest) == (8, 1024, True)
+    assert (odd.mapping.resident, odd.mapping.streams_rest) == (0, False)
+    assert [item.is_backwards for item in long.items] == [False, True, False]
+    assert [item.is_backwards for item in short.items] == [False, False, False]
 
 
-def test_a_software_device_gives_each_of_many_rows_one_lane():
-    assert mapping(row_sums(), CPU, M=8192, V=512) == (1, 32, 2, 32)
-    assert mapping(row_sums(), CPU, M=8192, V=7) == (1, 32, 4, 32)
-    assert mapping(row_sums(), CPU, M=8192, V=262144) == (8, 1, 2, 8)
-    assert mapping(row_sums(), CPU, M=3, V=30257) == (8, 1, 8, 8)
-    assert mapping(row_sums(), CPU, M=3, V=50) == (4, 2, 8, 8)
-    assert mapping(doubled(), CPU, M=8192, V=512) == (8, 1, 2, 8)
-    assert mapping(column_sums(), CPU, M=512, V=8192) == (1, 32, 8, 32)
-
-
-def test_asked_threads_are_kept():
-    assert mapping(row_sums(), Options(threads=64), M=8192, V=50257) == (64, 1, 4, 64)
-    assert mapping(row_sums(), Options(limits=Limits(is_cpu=True), threads=4), M=3, V=30257) == (4, 1, 8, 4)
-
-
-def test_the_number_of_rows_makes_two_classes_at_most():
-    guards = {tuple(make_plan(row_sums(), Facts({"M": m, "V": 512}), CPU).guards) for m in range(1, 2000, 37)}
-    assert len(guards) == 2
-    guards = {tuple(make_plan(row_sums(), Facts({"M": m, "V": 512}), Options()).guards) for m in range(1, 2000, 37)}
-    assert len(guards) == 1
+@pytest.mark.parametrize("columns", [1024, 2052, 2056, 3000, 5000, 8192])
+def test_a_row_partly_in_registers(columns):
+    x = normal(np.random.default_rng(columns), (5, columns))
+    expected = tile_interp.run(centred(), {"X": x.copy()}, {}, {"M": 5, "V": columns})["X"]
+    got = run_plan(centred(), {"X": x}, options=Options(threads=32))["X"]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("build", [row_sums, doubled, column_sums])

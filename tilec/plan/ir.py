@@ -178,6 +178,7 @@ class Mapping:
     `granule` elements of the last swept axis go to one lane together. `unroll` granules are in flight in the main loop.
     `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
     in its registers from round to round; 0 if streamed. `width` is how many elements such a sweep is known to have.
+    `streams_rest`: only that many elements at the beginning are kept, and behind them each sweep is streamed.
     `cluster` lanes combine their states by shuffles; 1: through workgroup memory alone. `jobs_fastest`: neighbouring
     threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring lanes of one job.
     """
@@ -191,6 +192,7 @@ class Mapping:
     width: int = 0
     jobs_fastest: bool = False
     cluster: int = 1
+    streams_rest: bool = False
 
     @property
     def threads(self) -> int:

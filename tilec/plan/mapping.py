@@ -30,6 +30,9 @@ _LONG_ROW = 1 << 16
 _RESIDENT_VALUES = 64
 """Values of a row that a lane keeps in registers: a quarter of what the hardware can name."""
 _RESIDENT_VALUES_PACKED = 32
+_KEPT_VALUES = 32
+"""Values a lane keeps of a row too long for registers, so that they are not read again. Not of packed rows, whose
+values take twice the registers when they are unpacked: they were slower for it."""
 _REGISTERS = 1 << 15
 """Values that all lanes of a workgroup keep: half of a multiprocessor's registers on the GPUs at hand."""
 _NEIGHBOURS = 32
@@ -65,7 +68,8 @@ def _turn_sweeps(phase: Phase) -> None:
     """Lets every second streamed sweep over the same elements run backwards: the cache holds what was read last."""
     rounds = _wide_rounds(phase)
     is_straight = all(isinstance(item, Round) for item in phase.items)
-    if is_straight and not phase.mapping.resident and len({item.swept for item in rounds}) == 1:
+    is_streamed = not phase.mapping.resident or phase.mapping.streams_rest
+    if is_straight and is_streamed and len({item.swept for item in rounds}) == 1:
         for number, item in enumerate(rounds):
             item.is_backwards = number % 2 == 1
 
@@ -91,7 +95,7 @@ def _map_for_gpu(
         if _keeps_last_axis(rounds):
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
             lanes = max(1, min(lanes, threads // neighbours))
-        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, subgroup)
+        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, subgroup, keeps_part=True)
 
 
 def _gpu_unroll(phase: Phase) -> int:
@@ -170,10 +174,13 @@ def _is_over(width: Extent, facts: Facts) -> bool:
 # --- both ----------------------------------------------------------------------------------------------------
 
 
-def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, subgroup: int) -> Mapping:
+def _mapping(
+    phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, subgroup: int, keeps_part: bool = False
+) -> Mapping:
     rounds = _wide_rounds(phase)
     granule = phase.granule
     resident = known = 0
+    streams_rest = False
     if any(sink.kind == "report" for item in rounds for sink in item.sinks):
         # What a report tells is long code, once for each element in flight: drivers take minutes for it.
         return Mapping(lanes, threads // lanes, granule, phase.is_whole, jobs_fastest=_keeps_last_axis(rounds))
@@ -183,13 +190,18 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
         width = rounds[0].swept[0]
         values = min(_RESIDENT_VALUES_PACKED if granule > 4 else _RESIDENT_VALUES, _REGISTERS // threads)
         most = values // granule
+        kept = lanes * granule * (min(_KEPT_VALUES, values) // granule) if keeps_part and granule == 4 else 0
         if most and facts.at_most(width, lanes * granule * most):
             known = facts.value(width) or 0
             resident = -(-known // (lanes * granule)) or most
+        elif kept and facts.size_class(width, (kept,)) == 1:
+            resident, known, streams_rest = kept // (lanes * granule), kept, True
     jobs = threads // lanes
     jobs_fastest = _keeps_last_axis(rounds)
     cluster = max(1, min(lanes, subgroup // (jobs if jobs_fastest else 1)))
-    return Mapping(lanes, jobs, granule, phase.is_whole, unroll, resident, known, jobs_fastest, cluster)
+    return Mapping(
+        lanes, jobs, granule, phase.is_whole, unroll, resident, known, jobs_fastest, cluster, streams_rest
+    )
 
 
 def _wide_rounds(phase: Phase) -> list[Round]:

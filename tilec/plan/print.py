@@ -144,7 +144,9 @@ class _Printer:
         if mapping.granule > 1:
             how += f", {mapping.granule} elements together"
         if mapping.resident:
-            how += f", a row of {mapping.resident} granules a lane in registers"
+            kept = f"{mapping.resident} granules a lane in registers"
+            rest = f", the rest streamed {mapping.unroll} at a time"
+            how += f", the first {kept}{rest}" if mapping.streams_rest else f", a row of {kept}"
         else:
             how += f", streamed {mapping.unroll} granules at a time"
         self._line(depth, f"{jobs} jobs a block: {how}")

@@ -67,7 +67,7 @@ def _split_single(dispatch: Dispatch, facts: Facts, options: Options) -> list[Di
     phase = dispatch.phase
     if all(facts.at_most(total, worth) for total in _sweeps(phase)):
         return [dispatch]
-    phase.mapping = replace(phase.mapping, lanes=dispatch.threads, jobs=1, resident=0)
+    phase.mapping = replace(phase.mapping, lanes=dispatch.threads, jobs=1, resident=0, streams_rest=False)
     smallest = _SINGLE_ELEMENTS_A_PART if options.split is None else _chunk(phase)
     return _steps(dispatch, ONE, Extent.of(smallest), Extent.of(_SINGLE_MOST_PARTS))
 
@@ -84,7 +84,7 @@ def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: O
             return [dispatch]
     elif not _are_few_and_long(dispatch, jobs, max(1, few), facts):
         return [dispatch]
-    phase.mapping = replace(mapping, resident=0)
+    phase.mapping = replace(mapping, resident=0, streams_rest=False)
     chunk = _chunk(phase)
     smallest = chunk if options.split is not None else max(chunk, _ELEMENTS_A_PART // mapping.jobs)
     at_once = apply("max", ONE, apply("ceildiv", jobs, Extent.of(mapping.jobs)))

@@ -188,10 +188,13 @@ class RoundLowering:
         self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], masks: dict[Sink, set[Condition]]
     ) -> None:
         total = element_count(item.swept)
-        if self.mapping.resident and item.swept:  # a reduction over axes of extent 1 sweeps nothing
+        keeps = self.mapping.resident and item.swept  # a reduction over axes of extent 1 sweeps nothing
+        if keeps and not item.is_backwards:
             self.sinks.emit(sinks, states, self.elements.resident(item), masks)
-        else:
+        if not keeps or self.mapping.streams_rest:
             self._streamed(item, total, sinks, states, masks)
+        if keeps and item.is_backwards:
+            self.sinks.emit(sinks, states, self.elements.resident(item), masks)
 
     def _preload(self, rounds: list[Round], item: Round) -> None:
         """Loads what this round is the first of several to read into registers of the job."""
@@ -255,13 +258,15 @@ class RoundLowering:
         stride = mapping.lanes * mapping.granule
         chunk = stride * mapping.unroll
         offset = code.let("offset", multiply(self.frame.lane, const(mapping.granule)))
-        first, end = self.part or (ZERO, self.evaluator.extent(total))
+        kept = self.mapping.width if self.mapping.streams_rest and self.part is None else 0
+        first, end = self.part or (const(kept), self.evaluator.extent(total))
+        rest = total - kept
         if self.part is None:
-            rounds = self.evaluator.extent(apply("div", total, Extent.of(chunk)))
+            rounds = self.evaluator.extent(apply("div", rest, Extent.of(chunk)))
         else:
             rounds = divide(subtract(end, first), const(chunk))
-        has_rounds = self.part is not None or total.constant is None or total.constant >= chunk
-        has_tail = self.part is not None or total.constant is None or total.constant % chunk != 0
+        has_rounds = self.part is not None or rest.constant is None or rest.constant >= chunk
+        has_tail = self.part is not None or rest.constant is None or rest.constant % chunk != 0
         done = first
         if has_rounds:
             rounds = code.let("rounds", rounds)
@@ -302,7 +307,7 @@ class RoundLowering:
 
     def _levels(self, item: Round) -> int:
         """How many levels of sums above the running one keep each of them to about 16 terms."""
-        if self.mapping.resident:
+        if self.mapping.resident and not self.mapping.streams_rest:
             return 0
         total = 1
         for extent in item.swept:
