@@ -93,6 +93,9 @@ _helper(
 fn log_special(x: f32, inside: f32) -> f32 {
   let bits = bitcast<u32>(x);
   var result = inside;
+  if (bits - 0x800000u < 0x7f000000u) {
+    return inside;
+  }
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
   } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {
@@ -110,11 +113,16 @@ _helper(
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
 fn log_parts(x: f32) -> vec2<f32> {
   let bits = bitcast<u32>(x);
-  let is_subnormal = bits < 0x800000u;
-  let scaled = select(bits, bitcast<u32>(f32(bits)), is_subnormal);
+  var scaled = bits;
+  var offset = 0;
+  if (bits < 0x800000u) {
+    // A subnormal number counts in units of 2^-149.
+    scaled = bitcast<u32>(f32(bits));
+    offset = 149;
+  }
   let n = bitcast<i32>(scaled - 0x3f3504f3u) >> 23u;
   let digits = bitcast<f32>(scaled - (bitcast<u32>(n) << 23u));
-  return vec2<f32>(f32(n - select(0, 149, is_subnormal)), digits - 1.0);
+  return vec2<f32>(f32(n - offset), digits - 1.0);
 }""",
 )
 _helper(
@@ -152,15 +160,25 @@ fn log1p_f32(x: f32) -> f32 {
     "isnan_f32",
 )
 _helper(
+    "log1p_unit",
+    """
+// log(1 + u) for 0 <= u <= 1; NaN for NaN.
+fn log1p_unit(u: f32) -> f32 {
+  let is_large = u > 0.41;
+  return select(0.0, 0.69314718246, is_large) + log1p_near_0(select(u, (u - 1.0) * 0.5, is_large));
+}""",
+    "log1p_near_0",
+)
+_helper(
     "logaddexp_f32",
     """
 fn logaddexp_f32(x: f32, y: f32) -> f32 {
   let high = max_f32(x, y);
-  let sum = high + log1p_f32(exp_f32(-abs(x - y)));
+  let sum = high + log1p_unit(exp_f32(-abs(x - y)));
   return select(high, sum, isfinite_f32(high));
 }""",
     "max_f32",
-    "log1p_f32",
+    "log1p_unit",
     "exp_f32",
     "isfinite_f32",
 )
@@ -230,9 +248,9 @@ _helper(
     "softplus_f32",
     """
 fn softplus_f32(x: f32) -> f32 {
-  return select(max(x, 0.0) + log1p_f32(exp_f32(-abs(x))), x, isnan_f32(x));
+  return select(max(x, 0.0) + log1p_unit(exp_f32(-abs(x))), x, isnan_f32(x));
 }""",
-    "log1p_f32",
+    "log1p_unit",
     "exp_f32",
     "isnan_f32",
 )
