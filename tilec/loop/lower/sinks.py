@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, both, multiply
+from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, unsigned
 from tilec.loop.lower.code import ZERO
 from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.elements import Element
@@ -15,9 +15,10 @@ from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.memory import write_element, write_slot
 from tilec.loop.lower.packed import store_granule, store_vectors
 from tilec.loop.lower.reports import ReportLowering
-from tilec.loop.lower.states import State
+from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Sink
 from tilec.tile import ir as tile
+from tilec.types import DType
 
 Pending: TypeAlias = "tuple[Element, ir.Expr | None, ir.Expr]"
 """What is still to be stored: the element, under which condition, the value."""
@@ -108,6 +109,27 @@ class SinkLowering:
                 self.evaluator.at(value, own)
             else:
                 stack.extend(self.evaluator.children(value, own))
+
+    def own_pick(
+        self, sink: Sink, state: PickState, mask: set[Condition], part: tuple[ir.Expr, ir.Expr] | None
+    ) -> None:
+        """The lane that the sweep gives the picked element to reads it, before it may overwrite it."""
+        pick, code = sink.pick, self.code
+        with code.when(self.masks.holds(mask, self.frame.index)):
+            indices = tuple(ZERO if role == "s0" else self.frame.index[role] for role in sink.roles)
+            index = self.evaluator.at(pick.index, aligned(pick.index, indices))
+            own = (*aligned(pick.operand, indices)[:-1], index)
+            granule, lanes = self.mapping.granule, self.mapping.lanes
+            owner = remainder(divide(unsigned(index), const(granule, DType.U32)), const(lanes, DType.U32))
+            mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None
+            if part is not None:
+                first, end = part
+                mine = both([compare("le", first, index), compare("lt", index, end), mine])
+            with (
+                code.when(code.let("exists", self.evaluator.picks(pick, index, own))),
+                code.when(None if mine is None else code.let("is_mine", mine)),
+            ):
+                code.assign(state.value, self.evaluator.at(pick.operand, own))
 
     def _masked_alone(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, subtract, unsigned
+from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, subtract
 from tilec.loop.lower.code import ZERO
 from tilec.loop.lower.combine import EvaluateFor, combine
 from tilec.loop.lower.decisions import aligned, lane_key
@@ -87,7 +87,7 @@ class RoundLowering:
         with code.when(alive):
             for sink in item.picks:
                 with self.rows.where_needed(self.rows.needs_of(sink, common)):
-                    self._own_pick(sink, picked[sink.pick], masks[sink] - common)
+                    self.sinks.own_pick(sink, picked[sink.pick], masks[sink] - common, self.part)
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
                 self._by_needs(item, rest, states, masks, common)
@@ -336,26 +336,7 @@ class RoundLowering:
             mask = const(_ROUNDS_A_BLOCK ** (level + 1) - 1)
             self.code.emit(ir.If(compare("eq", ir.Bits("and", (number, mask), DType.I32), mask), tuple(body)))
 
-    # --- picks and narrow work -------------------------------------------------------------------------------
-
-    def _own_pick(self, sink: Sink, state: PickState, mask: set[Condition]) -> None:
-        """The lane that the sweep gives the picked element to reads it, before it may overwrite it."""
-        pick, code = sink.pick, self.code
-        with code.when(self.masks.holds(mask, self.frame.index)):
-            indices = tuple(ZERO if role == "s0" else self.frame.index[role] for role in sink.roles)
-            index = self.evaluator.at(pick.index, aligned(pick.index, indices))
-            own = (*aligned(pick.operand, indices)[:-1], index)
-            granule, lanes = self.mapping.granule, self.mapping.lanes
-            owner = remainder(divide(unsigned(index), const(granule, DType.U32)), const(lanes, DType.U32))
-            mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None
-            if self.part is not None:
-                first, end = self.part
-                mine = both([compare("le", first, index), compare("lt", index, end), mine])
-            with (
-                code.when(code.let("exists", self.evaluator.picks(pick, index, own))),
-                code.when(None if mine is None else code.let("is_mine", mine)),
-            ):
-                code.assign(state.value, self.evaluator.at(pick.operand, own))
+    # --- narrow work -----------------------------------------------------------------------------------------
 
     def _first_job(self) -> ir.Expr | None:
         return both(
