@@ -14,6 +14,7 @@ from tilec.tile.passes.raise_reductions import raise_reductions
 from tilec.tile.passes.simplify import simplify
 from tilec.tile.passes.simplify_derived import simplify_derived
 from tilec.tile.passes.split_logsumexp import split_logsumexp
+from tilec.tile.passes.split_moments import split_moments
 
 Pass = Callable[[ir.Kernel], ir.Kernel]
 
@@ -28,6 +29,8 @@ PASSES: list[Pass] = [
     raise_reductions,
     merge_equal,
     simplify_derived,
+    merge_equal,
+    split_moments,
     merge_equal,
     drop_dead,
 ]

@@ -15,9 +15,10 @@ from tilec.types import DType
 
 def simplify_derived(kernel: ir.Kernel) -> ir.Kernel:
     """Needs: split_logsumexp, and merge_equal, so that a softmax that the program computes anyway is not touched.
-    Gives: no derived exp((x - max(x)) - rest(x)), no chain of narrow factors or terms on one. Keeps: meaning up to
-    rounding, of derived code and of the factor that it is multiplied by; the user's arithmetic elsewhere exactly.
-    Refines: a gradient that is 0 stays 0 under a factor that is no number."""
+    Gives: no derived exp((x - max(x)) - rest(x)), no chain of narrow factors or terms on one, no derived difference of
+    products that have a wide factor in common. Keeps: meaning up to rounding, of derived code and of the factor that it
+    is multiplied by; the user's arithmetic elsewhere exactly. Refines: a gradient that is 0 stays 0 under a factor that
+    is no number."""
     if not any(value.is_derived for value in walk(kernel.body)):
         return kernel
     return rewrite(kernel, _simplify)
@@ -111,10 +112,28 @@ def _is_zero(value: ir.Value) -> bool:
     return isinstance(value, ir.Const) and value.value == 0.0
 
 
+def _common_factor(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None:
+    """p * a - p * n -> p * (a - n), where n is narrower than the other two."""
+    match value.operands:
+        case (ir.Pointwise(op="mul", operands=left), ir.Pointwise(op="mul", operands=right, is_derived=True)):
+            for common, narrow in (right, right[::-1]):
+                if common in left and axes_of(narrow.type) < axes_of(common.type):
+                    other = left[1] if left[0] is common else left[0]
+                    if axes_of(other.type) == axes_of(common.type):
+                        new = _emit(rewriter, "mul", common, _emit(rewriter, "sub", other, narrow))
+                        return new if new.type == value.type else None
+    return None
+
+
 def _emit(rewriter: Rewriter, op: str, *operands: ir.Value) -> ir.Value:
     new = make_pointwise(op, operands, operands[0].span)
     new.is_derived = True
     return rewriter.append(new)
 
 
-_LAWS = {"exp": _softmax, "sub": _gathered}
+def _difference(rewriter: Rewriter, value: ir.Pointwise) -> ir.Value | None:
+    """The laws of differences, in turn."""
+    return _gathered(rewriter, value) or _common_factor(rewriter, value)
+
+
+_LAWS = {"exp": _softmax, "sub": _difference}
