@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -29,6 +30,25 @@ kernel normalise(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
 }
 """
 SHAPES = [(9, 40), (5, 600)]
+FREE = """
+kernel facts(X: tensor<f32>[M, V], At: tensor<i32>[M, 2]) {
+  let r = ctx.block.x * 8
+  let x = X[r :+ 8, :]
+  At[r :+ 8, 0 :+ 1] = rowargmax(x)
+  At[r :+ 8, 1 :+ 1] = rowargmin(x)
+}
+
+kernel shares(X: tensor<f32>[M, V], Y: tensor<f32>[M, V], Part: tensor<f32>[ceildiv(M, 32), V]) {
+  let p = ctx.block.x
+  var total: tile<f32>[1, V] = 0.0
+  for i in range(0, 32, 8) {
+    let x = X[p * 32 + i :+ 8, :]
+    Y[p * 32 + i :+ 8, :] = x - rowmean(x)
+    total += colsum(x)
+  }
+  Part[p :+ 1, :] = total
+}
+"""
 
 
 def without(body, number, counter):
@@ -90,3 +110,40 @@ def test_each_barrier_is_needed_and_missed(name, shape):
     for mutant in found:
         with pytest.raises(interp.RaceError):
             run(mutant, *shape)
+
+
+def bodies(body):
+    """The body and those of the control flow in it."""
+    yield body
+    for statement in body:
+        match statement:
+            case ir.If():
+                inner = (statement.then, statement.otherwise)
+            case ir.Loop() | ir.While():
+                inner = (statement.body,)
+            case _:
+                continue
+        for each in inner:
+            yield from bodies(each)
+
+
+def test_stores_by_one_lane_need_no_barrier():
+    loaded = parse_file(Source("barriers.ph", FREE))
+    program = compile_kernel(loaded.program, "facts", dims={"M": 9, "V": 8}).program
+    found = [each for dispatch in program.dispatches for body in bodies(dispatch.body) for each in body]
+    assert not any(isinstance(each, ir.Barrier) and each.storage for each in found)
+
+
+@pytest.mark.parametrize("shape", [(9, 40), (70, 300)])
+def test_no_barrier_follows_another_or_ends_a_dispatch(shape):
+    loaded = parse_file(Source("barriers.ph", FREE))
+    dims = dict(zip(("M", "V"), shape, strict=True))
+    program = compile_kernel(loaded.program, "shares", dims=dims).program
+    count = 0
+    for dispatch in program.dispatches:
+        assert not isinstance(dispatch.body[-1], ir.Barrier)
+        for body in bodies(dispatch.body):
+            barriers = [isinstance(each, ir.Barrier) for each in body]
+            count += sum(barriers)
+            assert not any(one and other for one, other in pairwise(barriers))
+    assert count

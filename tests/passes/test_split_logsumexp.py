@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from tests.gradients.harness import build
 from tests.passes.checks import assert_same, count, floats, outcome
 from tests.passes.kernels import row_kernel
-from tilec.tile import ir
+from tests.plan.harness import check
+from tilec.driver import _run_passes
+from tilec.tile import interp, ir
+from tilec.tile.passes import PASSES
 from tilec.tile.passes.split_logsumexp import split_logsumexp
 from tilec.tile.verify import verify
 
@@ -78,3 +82,45 @@ def test_values_used_elsewhere_too():
     after = split_logsumexp(before)
     verify(after)
     assert count(after, ir.Pointwise, "lse_add") == 1
+
+
+# --- through branches ----------------------------------------------------------------------------------------
+
+BRANCHES = {
+    "both": "  var l = rowmax(x)\n  if a > 0.0 {\n    l = logsumexp(x)\n  } else {\n    l = logsumexp(x + a)\n  }\n",
+    "one": "  var l = rowmax(x)\n  if a > 0.0 {\n    l = logsumexp(x)\n  }\n",
+    "nested": "  var l = rowmax(x)\n  if a > 0.0 {\n    if a > 1.0 {\n      l = logsumexp(x)\n    }\n"
+    "  } else {\n    l = logsumexp(x + a)\n  }\n",
+    "one after the other": "  var l = rowmax(x)\n  if a > 0.0 {\n    l = logsumexp(x)\n  }\n"
+    "  if a > 9.0 {\n    l = rowmin(x)\n  }\n",
+}
+
+
+def branch_kernel(before, expression):
+    return build(
+        "kernel k(X: tensor<f32>[M, V], T: tensor<i32>[M], L: tensor<f32>[M], a: f32) {\n  let r = ctx.block.x\n"
+        f"  let x = X[r :+ 1, :]\n  let t = T[r :+ 1, new]\n{before}  L[r :+ 1, new] = {expression}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("a", [2.0, 0.5, 0.0])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("name", BRANCHES)
+def test_a_difference_from_what_a_branch_hands_on(name, sign, a):
+    kernel = branch_kernel(BRANCHES[name], "l - pick(x, t)" if sign > 0 else "pick(x, t) - l")
+    x = (1e8 + 8 * np.arange(6).reshape(2, 3)).astype(np.float32)
+    x[1] = x[1, 0]
+    tensors = {"X": x, "T": np.array([1, 2], np.int32), "L": np.zeros(2, np.float32)}
+    got = interp.run(kernel, tensors, {"a": a}, {"M": 2, "V": 3})["L"]
+    exact = x.astype(np.float64)
+    top = exact.max(axis=1)
+    rest = np.log(np.exp(exact - top[:, None]).sum(axis=1))
+    is_maximum = {"both": False, "one": a <= 0, "nested": 0 < a <= 1, "one after the other": a <= 0}[name]
+    expected = (top - exact[[0, 1], [1, 2]]) + (0.0 if is_maximum else rest)
+    np.testing.assert_allclose(got, sign * expected, rtol=1e-6)
+    check(_run_passes(kernel, PASSES, True), tensors, {"a": a})
+
+
+def test_a_branch_without_logsumexp_is_left_alone():
+    before = branch_kernel("  var l = rowmax(x)\n  if a > 0.0 {\n    l = rowmin(x)\n  }\n", "l - pick(x, t)")
+    assert split_logsumexp(before) is before

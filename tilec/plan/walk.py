@@ -195,4 +195,5 @@ def relation(left: Access, right: Access, kept_count: int) -> str:
         axis = left.roles.index(kept)
         if right.roles.index(kept) != axis or left.starts[axis] != right.starts[axis]:
             return "block"
-    return "job"
+    are_of_one_lane = left.writes and right.writes and left.is_narrow and right.is_narrow
+    return "own" if are_of_one_lane else "job"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from tilec.loop import ir
 from tilec.source import Span
@@ -27,7 +28,16 @@ class Code:
         return tuple(self._blocks[-1])
 
     def emit(self, statement: ir.Statement) -> None:
-        self._blocks[-1].append(statement)
+        last = self._blocks[-1][-1] if self._blocks[-1] else None
+        if isinstance(statement, ir.Barrier) and isinstance(last, ir.Barrier):  # one does for both
+            self._blocks[-1][-1] = replace(statement, storage=statement.storage or last.storage)
+        else:
+            self._blocks[-1].append(statement)
+
+    def drop_last_barrier(self) -> None:
+        """At the end of a dispatch: there a barrier orders nothing."""
+        if self._blocks[-1] and isinstance(self._blocks[-1][-1], ir.Barrier):
+            self._blocks[-1].pop()
 
     @contextmanager
     def block(self) -> Iterator[list[ir.Statement]]:

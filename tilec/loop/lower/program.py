@@ -60,6 +60,7 @@ def _lower_dispatch(frame: Frame, dispatch: Dispatch) -> Extent:
     grid = frame.kernel.grid
     frame.set_block(signed(WORKGROUP))
     lowering.lower(dispatch.items)
+    frame.code.drop_last_barrier()
     return grid[0] * grid[1] * grid[2]
 
 
