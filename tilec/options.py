@@ -26,13 +26,15 @@ class Limits:
 class Options:
     """`fusion` False gives the naive plan. `verify` runs the verifiers after every pass. `threads` overrides the plan's
     workgroup size. `split` overrides how many elements a sweep must exceed for several workgroups to share it where
-    jobs are few. `features` are WebGPU feature names that the output may use, `trusted` names of `TRUSTED`: built-ins
+    jobs are few; `rows`, whether rows that begin between vectors are accessed as vectors (None: where it is worth it).
+    `features` are WebGPU feature names that the output may use, `trusted` names of `TRUSTED`: built-ins
     that are known to be right on the device where the standard leaves them open."""
 
     fusion: bool = True
     verify: bool = False
     threads: int | None = None
     split: int | None = None
+    rows: bool | None = None
     features: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
     limits: Limits = Limits()

@@ -62,6 +62,8 @@ LOOPS = (
     Execution("subgroups of 32, exp trusted", Options(limits=Limits(subgroup=32), trusted=("exp",)), known=False),
     Execution("subgroups for a CPU", replace(CPU, limits=Limits(is_cpu=True, subgroup=8), trusted=("exp",))),
     Execution("grouped, sweeps split, 16 threads", Options(threads=16, split=0)),
+    Execution("rows in turn, 16 threads", Options(threads=16, rows=True)),
+    Execution("rows in turn for a CPU", replace(CPU, rows=True)),
     Execution("grouped for a CPU, sweeps split, dims unknown", replace(CPU, split=0), known=False),
 )
 DEVICES = tuple(Execution(name, device=name) for name in (*backends.DEVICE_NAMES, f"dawn:{backends.DEVICE_NAMES[0]}"))
@@ -151,8 +153,8 @@ class Subject:
         device = open_device(execution.device or "")
         options = execution.options
         if not execution.own_limits:
-            own = options_for(device)
-            options = replace(own, fusion=options.fusion, threads=options.threads, split=options.split)
+            given = {name: getattr(options, name) for name in ("fusion", "threads", "split", "rows")}
+            options = replace(options_for(device), **given)
         compiled = self.compiled(options, data.dims if execution.known else None)
         prepared = Prepared(compiled, device, data.dims, self._all_scalars(data))
         arrays = {t.name: data.tensors[t.name] for t in self.kernel.tensors if t.access != "out"}

@@ -55,6 +55,8 @@ GOLDEN = [
     Golden("token_loss-resident", "examples/token_loss.ph", {"M": 13, "V": 512}, roles=INDEX, known=True),
     Golden("train_loss", "examples/train_loss.ph", V, roles=INDEX),
     Golden("train_loss-few_rows", "examples/train_loss.ph", {"M": 2, "V": 40000}, roles=INDEX, known=True),
+    Golden("train_loss-rows_in_turn", "examples/train_loss.ph", {"M": 1100, "V": 1030}, roles=INDEX, known=True),
+    Golden("softmax_rows-rows_in_turn", "examples/softmax.ph", {"M": 1100, "C": 131}, {"T": "bf16"}, known=True),
     Golden("softmax_rows", "examples/softmax.ph", {"M": 13, "C": 130}),
     Golden("softmax_rows-f16", "examples/softmax.ph", {"M": 13, "C": 130}, {"T": "f16"}, known=True),
     Golden("layer_norm_rows", "examples/layer_norm.ph", {"M": 13, "D": 70}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,7 +66,8 @@ def test_a_large_workgroup_takes_a_long_row():
     large = Options(limits=Limits(invocations=1024))
     assert mapping(row_sums(), large, M=8192, V=4096) == (128, 1, 4, 128)
     assert mapping(row_sums(), large, M=8192, V=32768) == (1024, 1, 4, 1024)
-    assert mapping(row_sums(), large, M=8192, V=50257) == (256, 1, 4, 256)
+    assert mapping(row_sums(), large, M=8192, V=50257) == (1024, 1, 4, 1024)
+    assert mapping(row_sums(), replace(large, rows=False), M=8192, V=50257) == (256, 1, 4, 256)
 
 
 def test_neighbouring_lanes_of_a_row_are_a_cluster():

@@ -178,7 +178,7 @@ class _Estimator:
             case "jobs":
                 phase = dispatch.phase
                 kept = prod(self.size(extent) for extent in phase.kept)
-                at_once = phase.mapping.jobs
+                at_once = phase.mapping.jobs * (phase.rows.turns if phase.rows is not None else 1)
                 if dispatch.merges_blocks:
                     return -(-self.blocks * kept // at_once)
                 return self.blocks * -(-kept // at_once)

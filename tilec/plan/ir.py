@@ -199,17 +199,29 @@ class Mapping:
         return self.lanes * self.jobs
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of `tensors` that begin between vectors: job k of a block has row `start` + k, of `pitch` elements, swept
+    from end to end. The same lanes take `turns` rows one after the other, the first of which begins on a vector."""
+
+    start: Extent
+    pitch: Extent
+    turns: int
+    tensors: frozenset[str]
+
+
 @dataclass(slots=True, eq=False)
 class Phase:
     """`kept` are the extents of the job axes. `items` are rounds and control flow inside one job. `granule`
     elements of the swept axis go to one lane together (words of packed stores, vectors); `is_whole` if every sweep is a
-    multiple of it; `mapping` says the rest."""
+    multiple of it, or but for the ends of `rows`; `mapping` says the rest."""
 
     kept: tuple[Extent, ...]
     items: list[Item] = field(default_factory=list)
     mapping: Mapping = Mapping(1, 1)
     granule: int = 1
     is_whole: bool = False
+    rows: Rows | None = None
 
     @property
     def job_items(self) -> list[JobItem]:

@@ -12,6 +12,7 @@ from tilec.plan.mapping import choose_mappings
 from tilec.plan.needs import attach_needs
 from tilec.plan.order import ordered
 from tilec.plan.packed import place_packed
+from tilec.plan.rows import choose_rows
 from tilec.plan.schedule import NeedsHome, Scheduler
 from tilec.plan.split import split_long_sweeps
 from tilec.plan.vectors import choose_vectors
@@ -38,9 +39,11 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     else:
         raise InternalError("plan", "no schedule found")
     needed = attach_needs(kernel, items, planner.walker) if options.fusion else {}
+    log = layout_of(kernel)
+    if options.fusion and log is None:
+        choose_rows(kernel, items, planner.homes, facts, options)
     shadows = place_packed(kernel, items, facts)
     dispatches = _dispatches(kernel, items, options.fusion)
-    log = layout_of(kernel)
     if log is None:  # what a report tells is long code, once for each element that a lane takes together
         choose_vectors(kernel, dispatches, planner.homes, shadows, facts)
     choose_mappings(kernel, dispatches, facts, options)

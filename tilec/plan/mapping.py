@@ -194,7 +194,9 @@ def _mapping(
         if most and facts.at_most(width, lanes * granule * most):
             known = facts.value(width) or 0
             resident = -(-known // (lanes * granule)) or most
-        elif kept and facts.size_class(width, (kept,)) == 1:
+            if phase.rows is not None:
+                known = max(0, known - 2 * granule + 2)  # less the ends of a row, which are no whole granules
+        elif kept and phase.rows is None and facts.size_class(width, (kept,)) == 1:
             resident, known, streams_rest = kept // (lanes * granule), kept, True
     jobs = threads // lanes
     jobs_fastest = _keeps_last_axis(rounds)

@@ -23,12 +23,17 @@ def place_packed(kernel: tile.Kernel, items: list[Item], facts: Facts) -> dict[s
     granules: dict[Phase, int] = {}
     for name, uses in stores.items():
         parameter = kernel.tensor(name)
-        if all(_has_word_owner(sink, parameter, facts) for _, sink in uses):
+        if any(phase.rows is not None for phase, _ in uses):
+            if all(phase.rows is not None and name in phase.rows.tensors for phase, _ in uses):
+                for _, sink in uses:
+                    sink.granular = True
+                continue
+        elif all(_has_word_owner(sink, parameter, facts) for _, sink in uses):
             for phase, sink in uses:
                 sink.granular = True
                 granules[phase] = max(granules.get(phase, 1), parameter.dtype.elements_per_word)
-        else:
-            shadows[name] = Slot(f"{name}_shadow", parameter.dtype.compute, parameter.dims, is_shared=True)
+            continue
+        shadows[name] = Slot(f"{name}_shadow", parameter.dtype.compute, parameter.dims, is_shared=True)
     for phase, granule in granules.items():
         phase.granule = granule
     return shadows

@@ -149,6 +149,9 @@ class _Printer:
             how += f", the first {kept}{rest}" if mapping.streams_rest else f", a row of {kept}"
         else:
             how += f", streamed {mapping.unroll} granules at a time"
+        if phase.rows is not None:
+            turns = phase.rows.turns
+            how += ", rows begin between vectors" + (f": {turns} in turn" if turns > 1 else "")
         self._line(depth, f"{jobs} jobs a block: {how}")
         self._items(phase.items, depth + 1)
 

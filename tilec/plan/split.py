@@ -22,6 +22,8 @@ _WORTH_SPLITTING = 1 << 15
 _ELEMENTS_A_PART = 1 << 12
 _SINGLE_ELEMENTS_A_PART = 1 << 13
 _SINGLE_MOST_PARTS = 512
+_LANES_OF_A_PART, _ELEMENTS_A_LANE = 256, 16
+"""Of a part of a row: small ones, so that they are many."""
 _FEW_THREADS = 1 << 15
 """A GPU with so many threads at work still has room."""
 _ENOUGH_THREADS = 1 << 17
@@ -47,7 +49,7 @@ def split_long_sweeps(
 
 def _can_split(kernel: tile.Kernel, dispatch: Dispatch, options: Options) -> bool:
     """Whether the dispatch is nothing but rounds, of which every one that reduces sweeps an axis."""
-    if dispatch.kind != "jobs":
+    if dispatch.kind != "jobs" or dispatch.phase.rows is not None:
         return False
     rounds = [item for item in dispatch.phase.items if isinstance(item, Round)]
     wide = [item for item in rounds if item.wide]
@@ -76,7 +78,7 @@ def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: O
     """Several jobs: they are split where they are known to be few and long."""
     phase, mapping = dispatch.phase, dispatch.phase.mapping
     jobs = element_count(kernel.grid) * element_count(phase.kept)
-    few, enough = _FEW_THREADS // dispatch.threads, _ENOUGH_THREADS // dispatch.threads
+    few, enough = _FEW_THREADS // dispatch.threads, _ENOUGH_THREADS // min(dispatch.threads, _LANES_OF_A_PART)
     if options.limits.is_cpu:
         few, enough = _CPU_FEW_WORKGROUPS, _CPU_ENOUGH_WORKGROUPS
     if options.split is not None:
@@ -84,7 +86,13 @@ def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: O
             return [dispatch]
     elif not _are_few_and_long(dispatch, jobs, max(1, few), facts):
         return [dispatch]
-    phase.mapping = replace(mapping, resident=0, streams_rest=False)
+    phase.mapping = mapping = replace(mapping, resident=0, streams_rest=False)
+    is_asked = bool(options.threads or kernel.threads)
+    if mapping.lanes == dispatch.threads > _LANES_OF_A_PART and not (is_asked or options.limits.is_cpu):
+        dispatch.threads = _LANES_OF_A_PART
+        unroll = min(mapping.unroll, max(1, _ELEMENTS_A_LANE // mapping.granule))
+        cluster = min(mapping.cluster, _LANES_OF_A_PART)
+        phase.mapping = replace(mapping, lanes=_LANES_OF_A_PART, unroll=unroll, cluster=cluster)
     chunk = _chunk(phase)
     smallest = chunk if options.split is not None else max(chunk, _ELEMENTS_A_PART // mapping.jobs)
     at_once = apply("max", ONE, apply("ceildiv", jobs, Extent.of(mapping.jobs)))

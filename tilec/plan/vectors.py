@@ -17,7 +17,7 @@ from tilec.tile.affine import extent_of
 from tilec.types import Bound, DType, Extent, Symbol
 
 _WORDS = 4
-_PACKED = (DType.F16, DType.BF16)
+PACKED = (DType.F16, DType.BF16)
 
 
 def choose_vectors(
@@ -30,7 +30,11 @@ def choose_vectors(
     """Fills in `Dispatch.vectors` and widens the granules of the phases that use them."""
     names = {tensor.name for tensor in kernel.tensors} - set(shadows)
     for dispatch in dispatches:
-        uses = {phase: _uses(phase, homes, names) for phase in all_phases(dispatch.items)}
+        rows = [phase.rows for phase in all_phases(dispatch.items) if phase.rows is not None]
+        if rows:
+            dispatch.vectors = rows[0].tensors
+            continue
+        uses = {phase: accesses_of(phase, homes, names) for phase in all_phases(dispatch.items)}
         chosen = _candidates(kernel, uses, facts)
         if not chosen:
             continue
@@ -38,13 +42,13 @@ def choose_vectors(
         for phase, accesses in uses.items():
             own = [kernel.tensor(name).dtype for name in chosen if any(a.memory == name for _, a in accesses)]
             if own and _is_regular(phase, facts):
-                phase.granule = max(phase.granule, 8 if any(dtype in _PACKED for dtype in own) else _WORDS)
+                phase.granule = max(phase.granule, 8 if any(dtype in PACKED for dtype in own) else _WORDS)
                 phase.is_whole = True
                 for sink in {sink for sink, _ in accesses}:
                     sink.is_whole = _is_whole(kernel, sink, phase.granule, facts)
 
 
-def _uses(phase: Phase, homes: dict[tile.Value, Slot], names: set[str]) -> list[tuple[Sink, Access]]:
+def accesses_of(phase: Phase, homes: dict[tile.Value, Slot], names: set[str]) -> list[tuple[Sink, Access]]:
     """All accesses of tensors by the phase's sinks."""
     sinks = [sink for item in phase_rounds(phase.items) for sink in item.sinks]
     walker = Walker(homes, {sink.value for sink in sinks if sink.kind in ("reduce", "pick")}, names)
@@ -112,7 +116,7 @@ def _is_aligned(kernel: tile.Kernel, sink: Sink, access: Access, facts: Facts) -
     value = access.load if access.load is not None else sink.value
     if isinstance(value, tile.Load):
         return value.fill is None and _are_aligned(value.type.active[-1], elements, facts)
-    return (dtype not in _PACKED or sink.granular) and _is_whole(kernel, sink, elements, facts)
+    return (dtype not in PACKED or sink.granular) and _is_whole(kernel, sink, elements, facts)
 
 
 def _is_whole(kernel: tile.Kernel, sink: Sink, divisor: int, facts: Facts) -> bool:

@@ -1,6 +1,6 @@
 // Kernel scale_rows, written by tilec.
-// Only for C % 2 == 0.
 // Only for C % 8 == 0.
+// Only for C % 2 == 0.
 // Only for C > 32 && C <= 64.
 
 struct Params {

@@ -1,6 +1,9 @@
 // Kernel softmax_rows, written by tilec.
-// Only for C % 2 == 0.
 // Only for C % 8 != 0.
+// Only for C > 63.
+// Only for C % 4 != 0.
+// Only for C % 2 == 0.
+// Only for 8 * ceildiv(M, 8) <= 511.
 // Only for C > 128 && C <= 256.
 // Only for C <= 1024.
 // Only for C == 130.

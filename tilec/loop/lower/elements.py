@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder
+from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder, signed, subtract, unsigned
 from tilec.loop.lower.code import ZERO, atom_key
 from tilec.loop.lower.evaluate import Evaluator
 from tilec.loop.lower.frame import Frame
-from tilec.plan.ir import Mapping, Round
-from tilec.types import Extent
+from tilec.plan.ir import Mapping, Round, Rows
+from tilec.types import DType, Extent
 
 
 @dataclass(slots=True)
@@ -30,10 +30,42 @@ class Elements:
         self.code = frame.code
         self.evaluator = evaluator
         self.mapping = mapping
+        self.part: tuple[ir.Expr, ir.Expr] | None = None
+        """Where a resident sweep begins and ends, None for all of it."""
+
+    def whole_granules(self, rows: Rows) -> tuple[ir.Expr, ir.Expr]:
+        """The first element of a row's first granule that begins on a vector, and the one behind its last."""
+        key = ("whole granules", rows)
+        found = self.code.find(key)
+        if found is None:
+            let, granule = self.code.let, self.mapping.granule
+            pitch = self.evaluator.extent(rows.pitch)
+            row = add(self.evaluator.extent(rows.start), self.frame.index.get("k0", ZERO))
+            begins = let("begins", multiply(unsigned(row), unsigned(pitch)))
+            missing = ir.Op("sub", (const(0, DType.U32), begins), DType.U32)
+            head = let("head", signed(ir.Bits("and", (missing, const(granule - 1, DType.U32)), DType.U32)))
+            whole = ir.Bits("and", (subtract(pitch, head), const(-granule)), DType.I32)
+            self.code.remember(key, head)
+            found = head
+            self.code.remember((*key, "end"), let("end", add(head, whole)))
+        end = self.code.find((*key, "end"))
+        assert end is not None
+        return found, end
+
+    def end(self, item: Round, start: ir.Expr, total: Extent) -> list[Element]:
+        """The elements of a granule that begins before the sweep or ends behind it."""
+        extent = unsigned(self.evaluator.extent(total))
+        found: list[Element] = []
+        for part in range(self.mapping.granule):
+            place = self.code.let("c", add(start, const(part)))
+            self._is_part(place, start, part)
+            exists = self.code.let("exists", compare("lt", unsigned(place), extent))
+            found.append(self._element(item, place, exists))
+        return found
 
     def resident(self, item: Round) -> list[Element]:
         """The lane's elements of a sweep that is unrolled as a whole, made once a job."""
-        total = item.swept[0]
+        extent = self.evaluator.extent(item.swept[0]) if self.part is None else self.part[1]
         lanes, granule = self.mapping.lanes, self.mapping.granule
         found: list[Element] = []
         base: ir.Expr = ZERO
@@ -43,14 +75,15 @@ class Elements:
                 key = ("resident", item.swept, number, part)
                 position = self.code.find(key)
                 if position is None:
-                    position = self.code.let("c", add(multiply(self.frame.lane, const(granule)), const(first)))
+                    place = add(multiply(self.frame.lane, const(granule)), const(first))
+                    position = self.code.let("c", add(self.part[0], place) if self.part is not None else place)
                     self.code.remember(key, position)
                 base = position if part == 0 else base
                 self._is_part(position, base, part)
                 last = first + (lanes - 1) * granule
                 exists = None
                 if last >= self.mapping.width:
-                    exists = self._exists(base if self.mapping.is_whole else position, total)
+                    exists = self._exists(base if self.mapping.is_whole else position, extent)
                 found.append(Element({"s0": position}, exists, position))
         return found
 
@@ -62,12 +95,11 @@ class Elements:
         for part in range(self.mapping.granule):
             place = code.let("c", add(base, const(part)))
             self._is_part(place, base, part)
-            exists = self._exists(place, total) if part and total is not None else None
+            exists = self._exists(place, self.evaluator.extent(total)) if part and total is not None else None
             found.append(self._element(item, place, exists))
         return found
 
-    def _exists(self, position: ir.Expr, total: Extent) -> ir.Expr:
-        extent = self.evaluator.extent(total)
+    def _exists(self, position: ir.Expr, extent: ir.Expr) -> ir.Expr:
         key = ("exists", atom_key(position), atom_key(extent))
         found = self.code.find(key)
         if found is None:

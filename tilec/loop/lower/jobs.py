@@ -126,6 +126,8 @@ class ItemLowering:
         at_once = phase.mapping.jobs
         self.lanes(phase)
         workgroup = signed(WORKGROUP)
+        if phase.rows is not None and phase.rows.turns > 1:
+            return self._rows_in_turn(phase, workgroup, phase.rows.turns)
         if merges_blocks:
             _, job, valid = self.numbered(phase, workgroup)
             self._job(phase, job, valid)
@@ -139,6 +141,19 @@ class ItemLowering:
         self._job(phase, job, valid)
         return blocks * groups
 
+    def _rows_in_turn(self, phase: Phase, workgroup: ir.Expr, turns: int) -> Extent:
+        """Neighbouring jobs by the same lanes; a barrier stands between, since two rows may share a vector."""
+        code, at_once = self.code, phase.mapping.jobs
+        turn = ir.Local("turn", DType.I32)
+        code.mark_uniform(turn)
+        with code.block() as body:
+            first = multiply(add(multiply(workgroup, const(at_once)), self.frame.slot), const(turns))
+            _, job, valid = self._at_number(phase, add(first, turn), True)
+            self._job(phase, job, valid)
+            code.emit(ir.Barrier(True))
+        code.emit(ir.Loop(turn, ZERO, const(turns), const(1), tuple(body)))
+        return ceildiv(self.all_jobs(phase), at_once * turns)
+
     def all_jobs(self, phase: Phase) -> Extent:
         """How many jobs all blocks have."""
         return element_count(self.frame.kernel.grid) * element_count(phase.kept)
@@ -146,11 +161,15 @@ class ItemLowering:
     def numbered(self, phase: Phase, group: ir.Expr) -> tuple[ir.Expr, ir.Expr, ir.Expr | None]:
         """The thread's job in this group of those that run at once: its number among those of all blocks and of its
         own, which becomes the one at hand, and whether there is such a job."""
+        at_once = phase.mapping.jobs
+        return self._at_number(phase, add(multiply(group, const(at_once)), self.frame.slot), at_once > 1)
+
+    def _at_number(self, phase: Phase, number: ir.Expr, may_miss: bool) -> tuple[ir.Expr, ir.Expr, ir.Expr | None]:
         frame, code = self.frame, self.code
-        blocks, at_once = element_count(frame.kernel.grid), phase.mapping.jobs
-        number = code.let("job", add(multiply(group, const(at_once)), frame.slot))
+        blocks = element_count(frame.kernel.grid)
+        number = code.let("job", number)
         total = frame.bindings.extent(self.all_jobs(phase))
-        valid = code.let("valid", compare("lt", number, total)) if at_once > 1 else None
+        valid = code.let("valid", compare("lt", number, total)) if may_miss else None
         extent = frame.bindings.extent(element_count(phase.kept))
         frame.set_block(divide(number, extent) if not blocks.is_one else ZERO)
         job = code.let("job", remainder(number, extent)) if not blocks.is_one else number

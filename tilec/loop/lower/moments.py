@@ -77,6 +77,7 @@ class ShiftedState(State):
         super().__init__(group.reductions, group.inputs)
         self.trusts_exp = trusts_exp
         self.terms = group.terms
+        self.neutral = ir.Const(_F32, float("-inf")) if group.terms == (_PLAIN,) else None
         self.moments = {moment.reduction: moment.term for moment in group.moments}
         operand, axes = group.reductions[0].operand, group.reductions[0].axes
         shape = reduced_type(operand.type, axes, keeps_axes=True).with_dtype(DType.I32)

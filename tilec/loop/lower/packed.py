@@ -77,6 +77,40 @@ def store_vectors(
         frame.code.emit(ir.StoreElement(frame.tensor_buffer(parameter.name), number, vector, True, span))
 
 
+def store_end(
+    frame: Frame,
+    parameter: tile.TensorParameter,
+    coordinates: list[ir.Expr],
+    parts: list[tuple[ir.Expr | None, ir.Expr]],
+    span: Span,
+) -> None:
+    """Writes the active ones of a granule's elements; the others of their vectors keep their bits."""
+    code, dtype = frame.code, parameter.dtype
+    buffer, per_word = frame.tensor_buffer(parameter.name), dtype.elements_per_word
+    first, width = element_number(frame, parameter, coordinates), 32 // per_word
+    for start in range(0, len(parts), 4 * per_word):
+        several = parts[start : start + 4 * per_word]
+        conditions = [condition for condition, _ in several if condition is not None]
+        any_active = conditions[0]
+        for condition in conditions[1:]:
+            any_active = ir.Op("or", (any_active, condition), DType.BOOL)
+        with code.when(any_active):
+            number = vector_number(frame, dtype, first, start // (4 * per_word))
+            old = code.let("old", ir.Load(buffer, number, True))
+            words = [code.declare("word", ir.Component(old, index)) for index in range(4)]
+            for place, (condition, value) in enumerate(several):
+                word, shift = words[place // per_word], place % per_word * width
+                with code.when(condition):
+                    if per_word == 1:
+                        code.assign(word, value)
+                        continue
+                    mask = const(((1 << width) - 1) << shift ^ 0xFFFFFFFF, _U32)
+                    bits = ir.Bits("shl", (to_bits(dtype, value), const(shift, _U32)), _U32)
+                    code.assign(word, ir.Bits("or", (ir.Bits("and", (word, mask), _U32), bits), _U32))
+            x, y, z, w = words
+            code.emit(ir.StoreElement(buffer, number, ir.Vector((x, y, z, w)), True, span))
+
+
 def _word_number(frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr]) -> ir.Expr:
     number = element_number(frame, parameter, coordinates)
     shift = parameter.dtype.elements_per_word.bit_length() - 1

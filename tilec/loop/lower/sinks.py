@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from tilec.loop import ir
-from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, unsigned
+from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, subtract, unsigned
 from tilec.loop.lower.code import ZERO
 from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.elements import Element
@@ -13,7 +13,7 @@ from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.memory import write_element, write_slot
-from tilec.loop.lower.packed import store_granule, store_vectors
+from tilec.loop.lower.packed import store_end, store_granule, store_vectors
 from tilec.loop.lower.reports import ReportLowering
 from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Sink
@@ -111,18 +111,24 @@ class SinkLowering:
                 stack.extend(self.evaluator.children(value, own))
 
     def own_pick(
-        self, sink: Sink, state: PickState, mask: set[Condition], part: tuple[ir.Expr, ir.Expr] | None
+        self, sink: Sink, state: PickState, mask: set[Condition], part: tuple[ir.Expr, ir.Expr] | None, has_ends: bool
     ) -> None:
-        """The lane that the sweep gives the picked element to reads it, before it may overwrite it."""
+        """The lane that the sweep gives the picked element to reads it, before it may overwrite it. `part`: the elements
+        that are swept here; `has_ends`: what lies outside them is the first two lanes'."""
         pick, code = sink.pick, self.code
         with code.when(self.masks.holds(mask, self.frame.index)):
             indices = tuple(ZERO if role == "s0" else self.frame.index[role] for role in sink.roles)
             index = self.evaluator.at(pick.index, aligned(pick.index, indices))
             own = (*aligned(pick.operand, indices)[:-1], index)
             granule, lanes = self.mapping.granule, self.mapping.lanes
-            owner = remainder(divide(unsigned(index), const(granule, DType.U32)), const(lanes, DType.U32))
+            place = subtract(index, part[0]) if has_ends and part is not None else index
+            owner = remainder(divide(unsigned(place), const(granule, DType.U32)), const(lanes, DType.U32))
+            if has_ends and part is not None:
+                first, end = part
+                behind = ir.Select(compare("ge", index, end), const(1 if lanes > 1 else 0, DType.U32), owner)
+                owner = ir.Select(compare("lt", index, first), const(0, DType.U32), behind)
             mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None
-            if part is not None:
+            if not has_ends and part is not None:
                 first, end = part
                 mine = both([compare("le", first, index), compare("lt", index, end), mine])
             with (
@@ -166,6 +172,57 @@ class SinkLowering:
                 held[sink] += [(element, condition, local) for element, local in zip(chunk, several, strict=True)]
         return list(held.items())
 
+    def emit_end(
+        self,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        elements: list[Element],
+        masks: dict[Sink, set[Condition]],
+    ) -> None:
+        """The same for a granule of which only some elements exist: they join states together, the others as what is
+        neutral, or one by one."""
+        several = [s for s in sinks if s.kind != "reduce" or states[s.value].reductions[0] is s.value]
+        held: dict[Sink, list[Pending]] = {}
+        for element in elements:
+            index = {**self.frame.index, **element.index}
+            for mask in dict.fromkeys(frozenset(masks[sink]) for sink in several):
+                group = [sink for sink in several if masks[sink] == mask]
+                condition = both([element.exists, self.masks.holds(set(mask), index)])
+                condition = None if condition is None else self.code.let("is_active", condition)
+                self._hold(group, states, element, condition, held)
+        for sink, pending in held.items():
+            if sink.kind == "reduce":
+                state = states[sink.value]
+                state.update(self.code, [[value for _, _, value in pending]], [e.number for e, _, _ in pending])
+        for sink in several:
+            if sink.kind != "reduce":
+                self._store(sink, held[sink], True)
+
+    def _hold(
+        self,
+        group: list[Sink],
+        states: dict[tile.Value, State],
+        element: Element,
+        condition: ir.Expr | None,
+        held: dict[Sink, list[Pending]],
+    ) -> None:
+        """Evaluates sinks of one mask at an element; all but the states that take it at once are held."""
+        locals_: dict[Sink, ir.Local] = {}
+        for sink in group:
+            neutral = zero_of(sink.operand.type.dtype)
+            if sink.kind == "reduce":
+                if states[sink.value].neutral is None:
+                    continue
+                neutral = states[sink.value].neutral or neutral
+            locals_[sink] = self.code.declare("held", neutral)
+            held.setdefault(sink, []).append((element, condition, locals_[sink]))
+        with self.code.when(condition):
+            for sink in group:
+                if sink in locals_:
+                    self.code.assign(locals_[sink], self._at(sink.operand, sink, element))
+                else:
+                    self._update(states[sink.value], sink, [element])
+
     def _at(self, value: tile.Value, sink: Sink, element: Element) -> ir.Expr:
         index = {**self.frame.index, **element.index}
         return self.evaluator.at(value, aligned(value, tuple(index[role] for role in sink.roles)))
@@ -186,24 +243,26 @@ class SinkLowering:
             position = add(multiply(position, extent), ZERO if role == "." else element.index[role])
         return self.code.let("position", position)
 
-    def _store(self, sink: Sink, stores: list[Pending]) -> None:
+    def _store(self, sink: Sink, stores: list[Pending], is_end: bool = False) -> None:
         is_vector = sink.kind == "store" and sink.store.tensor in self.frame.vectors
         if sink.granular or is_vector:
             granule = self.mapping.granule
             for first in range(0, len(stores), granule):
-                self._store_granule(sink, stores[first : first + granule], is_vector)
+                self._store_granule(sink, stores[first : first + granule], is_vector, is_end)
             return
         for element, condition, value in stores:
             with self.code.when(condition):
                 self.write(sink, {**self.frame.index, **element.index}, value)
 
-    def _store_granule(self, sink: Sink, stores: list[Pending], is_vector: bool) -> None:
+    def _store_granule(self, sink: Sink, stores: list[Pending], is_vector: bool, is_end: bool) -> None:
         store = sink.store
         coordinates = [self._coordinates(sink, element) for element, _, _ in stores]
         parts = [(condition, value) for _, condition, value in stores]
         parameter = self.frame.kernel.tensor(store.tensor)
         with self.code.when(self.evaluator.inside(store, coordinates[0], False)):
-            if is_vector:
+            if is_end and is_vector:
+                store_end(self.frame, parameter, coordinates[0], parts, store.span)
+            elif is_vector:
                 with self.code.when(parts[0][0]):
                     store_vectors(self.frame, parameter, coordinates[0], [v for _, v in parts], store.span)
             else:

@@ -50,6 +50,8 @@ class State:
     def __init__(self, reductions: list[tile.Reduce], inputs: list[tile.Value]) -> None:
         self.reductions = reductions
         self.inputs = inputs
+        self.neutral: ir.Const | None = None
+        """A value of the one input that changes nothing, None if there is none."""
 
     def declare(self, code: Code, levels: int) -> None:
         """Declares the running state; sums have `levels` more levels, see `settle`."""
@@ -89,6 +91,7 @@ class PlainState(State):
         self.dtype = reduction.type.dtype
         self.op = row.combine
         self.identity = ir.Const(self.dtype, row.identity[self.dtype])
+        self.neutral = self.identity
         self.is_sum = row.combine == "add" and self.dtype is _F32
 
     def declare(self, code: Code, levels: int) -> None:

@@ -6,13 +6,14 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, subtract
 from tilec.loop.lower.code import ZERO
 from tilec.loop.lower.combine import EvaluateFor, combine
-from tilec.loop.lower.decisions import aligned, lane_key
+from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.elements import Elements
-from tilec.loop.lower.evaluate import Evaluator, zero_of
+from tilec.loop.lower.evaluate import Evaluator
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.moments import make_states
 from tilec.loop.lower.needed import NeededRows
+from tilec.loop.lower.resident import Resident
 from tilec.loop.lower.sinks import SinkLowering
 from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Phase, Round, Sink
@@ -37,14 +38,17 @@ class RoundLowering:
         self.elements = Elements(frame, evaluator, self.mapping)
         self.sinks = SinkLowering(frame, evaluator, self.mapping, self.masks)
         self.part: tuple[ir.Expr, ir.Expr] | None = None
-        """The elements from .. to that a workgroup of a split sweep takes, None for all."""
+        """The elements from .. to that a workgroup of a split sweep takes, or that are whole granules; None for all."""
 
     def lower(self, item: Round) -> None:
         if item.fence:
             self.code.emit(ir.Barrier(True))
             self.frame.shared_is_read = False
+        if self.phase.rows is not None:
+            self.part = self.elements.part = self.elements.whole_granules(self.phase.rows)
         if self.mapping.resident:
-            self._preload([each for each in self.phase.items if isinstance(each, Round)], item)
+            rounds = [each for each in self.phase.items if isinstance(each, Round)]
+            Resident(self.frame, self.evaluator, self.masks, self.rows, self.elements).preload(rounds, item)
         states = self.sweep(item) if item.wide else []
         if states:
             combine(self.frame, states, self.mapping, self.evaluate_for(item))
@@ -87,7 +91,7 @@ class RoundLowering:
         with code.when(alive):
             for sink in item.picks:
                 with self.rows.where_needed(self.rows.needs_of(sink, common)):
-                    self.sinks.own_pick(sink, picked[sink.pick], masks[sink] - common, self.part)
+                    self.sinks.own_pick(sink, picked[sink.pick], masks[sink] - common, self.part, self.phase.rows is not None)
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
                 self._by_needs(item, rest, states, masks, common)
@@ -195,56 +199,27 @@ class RoundLowering:
             self._streamed(item, total, sinks, states, masks)
         if keeps and item.is_backwards:
             self.sinks.emit(sinks, states, self.elements.resident(item), masks)
+        if self.phase.rows is not None:
+            self._ends(item, total, sinks, states, masks)
 
-    def _preload(self, rounds: list[Round], item: Round) -> None:
-        """Loads what this round is the first of several to read into registers of the job."""
-        readers: dict[tuple[tile.Load, tuple[str, ...]], list[Round]] = {}
-        for each in rounds:
-            for key in dict.fromkeys(key for sink in each.wide for key in self._loads(sink)):
-                readers.setdefault(key, []).append(each)
-        kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]
-        if not kept:
-            return
-        elements = self.elements.resident(item)
-        for load, roles in kept:
-            own = [tuple({**self.frame.index, **element.index}[role] for role in roles) for element in elements]
-            zero = zero_of(load.type.dtype)
-            registers = [self.code.declare(load.name or load.tensor, zero) for _ in elements]
-            bounds = {(b, "." if b.stretched else roles[axis]) for axis, bs in enumerate(load.type.active) for b in bs}
-            common = {bound for bound in bounds if not bound[1].startswith("s")}
-            alive = both([self.frame.valid, self.masks.holds(common, self.frame.index)])
-            needs = self.rows.at_roles(self.frame.plan.needed.get(load, ()), roles, common)
-            with self.code.when(alive), self.rows.where_needed(needs):
-                swept = bounds - common
-                size = self.mapping.granule if self.mapping.is_whole and not swept else 1
-                places = list(zip(elements, own, registers, strict=True))
-                for first in range(0, len(places), size):
-                    element = places[first][0]
-                    index = {**self.frame.index, **element.index}
-                    with self.code.when(both([element.exists, self.masks.holds(swept, index)])):
-                        for _, indices, register in places[first : first + size]:
-                            self.code.assign(register, self.evaluator.at(load, indices))
-            for indices, register in zip(own, registers, strict=True):
-                self.code.remember(lane_key(load, indices), register)
-
-    def _loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
-        """The loads that vary along the sweep, with the roles of their axes."""
-        marker = {role: ir.Local(role, DType.I32) for role in {*sink.roles, "."}}
-        names = {local.number: role for role, local in marker.items()}
-        found: list[tuple[tile.Load, tuple[str, ...]]] = []
-        stack = [(sink.operand, aligned(sink.operand, tuple(marker[role] for role in sink.roles)))]
-        seen: set[object] = set()
-        while stack:
-            value, own = stack.pop()
-            key = lane_key(value, own)
-            if key in seen:
-                continue
-            seen.add(key)
-            roles = tuple(names.get(getattr(index, "number", -1), ".") for index in own)
-            if isinstance(value, tile.Load) and value not in self.frame.available and "s0" in roles:
-                found.append((value, roles))
-            stack.extend(self.evaluator.possible(value, own))
-        return found
+    def _ends(
+        self,
+        item: Round,
+        total: Extent,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        masks: dict[Sink, set[Condition]],
+    ) -> None:
+        """What a row has before and behind its whole granules: one lane takes each end."""
+        code = self.code
+        assert self.part is not None
+        first, end = self.part
+        number = ir.Local("end", DType.I32)
+        with code.block() as body:
+            before = subtract(first, const(self.mapping.granule))
+            start = code.let("c", ir.Select(compare("eq", number, ZERO), before, end))
+            self.sinks.emit_end(sinks, states, self.elements.end(item, start, total), masks)
+        code.emit(ir.Loop(number, self.frame.lane, const(2), const(self.mapping.lanes), tuple(body)))
 
     def _streamed(
         self,

@@ -1,0 +1,129 @@
+"""Rows that begin between vectors: which are accessed as vectors, and that every element has one owner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.plan.harness import dims_of, run_plan
+from tests.plan.test_lowering import Rows, grid
+from tests.plan.test_mapping import doubled, row_sums
+from tests.plan.test_split import loss_and_gradient, tensors_of, three_sweeps
+from tests.tile.build import Builder, dim
+from tilec.facts import Facts
+from tilec.options import Limits, Options
+from tilec.plan.ir import Phase, Plan
+from tilec.plan.make import make_plan
+from tilec.tile import interp as tile_interp
+from tilec.tile import ir
+from tilec.types import ONE, DType, Extent, Symbol
+
+CPU = Limits(is_cpu=True)
+IN_GROUPS = (
+    Options(rows=True), Options(rows=True, threads=16), Options(rows=True, limits=CPU),
+    Options(rows=True, threads=64, limits=CPU),
+)  # fmt: skip
+
+
+def plan(kernel: ir.Kernel, options: Options | None = None, **dims: int) -> Plan:
+    return make_plan(kernel, Facts(dims), options or Options())
+
+
+def turns(kernel: ir.Kernel, options: Options | None = None, **dims: int) -> int | None:
+    """Rows that the same lanes take in turn; None if rows are read an element at a time."""
+    found = plan(kernel, options, **dims)
+    (phase,) = [item for dispatch in found.dispatches for item in dispatch.items if isinstance(item, Phase)]
+    assert (phase.rows is not None) == bool(found.dispatches[0].vectors)
+    return phase.rows.turns if phase.rows is not None else None
+
+
+def two_types() -> ir.Kernel:
+    """A half-precision tensor in, f32 out and half precision in place, a vector of weights that lies elsewhere."""
+    k = Rows()
+    b = k.builder
+    b.tensor("X", DType.BF16, ("M", "V"), "inout")
+    b.tensor("W", DType.F16, ("V",))
+    b.tensor("Y", DType.F32, ("M", "V"), "out")
+    x, w = k.load("X"), b.load("W", b.span(0, dim("V")))
+    k.store("Y", b.op("add", b.op("mul", x, w), b.reduce("max", x)))
+    k.store("X", b.op("sub", x, b.op("f32", b.reduce("argmax", x))))
+    return b.kernel(grid())
+
+
+def one_row_a_block() -> ir.Kernel:
+    b = Builder()
+    b.tensor("X", DType.F16, ("M", "V"), "inout")
+    row = Extent.of(Symbol("ctx.block.x", "block"))
+    at = (b.span(b.block(), ONE), b.span(0, dim("V")))
+    x = b.load("X", *at, starts=[row])
+    b.store("X", b.op("sub", x, b.reduce("max", x)), *at, starts=[row])
+    return b.kernel((dim("M"), 1, 1))
+
+
+def beside_rows() -> ir.Kernel:
+    """The last element of each row stays out."""
+    k = Rows()
+    b = k.builder
+    b.tensor("X", DType.F32, ("M", "V"), "inout")
+    most = dim("V") - 1
+    k.store("X", b.op("mul", k.load("X", most), 2.0), most)
+    return b.kernel(grid())
+
+
+def test_rows_that_begin_between_vectors_come_in_turn():
+    many = {"M": 8192, "V": 50257}
+    assert turns(loss_and_gradient(), **many) == 4
+    assert turns(loss_and_gradient(DType.F16), **many) == 8
+    assert turns(loss_and_gradient(DType.BF16), M=8192, V=50258) == 4
+    assert turns(loss_and_gradient(DType.F16), M=8192, V=50260) == 2
+    assert turns(loss_and_gradient(), M=8192, V=50260) == 1
+    assert turns(row_sums(), **many) == 1
+    assert not plan(loss_and_gradient(DType.F16), **many).shadows
+    assert turns(loss_and_gradient(DType.F16), Options(limits=CPU), **many) == 8
+
+
+@pytest.mark.parametrize("dims", [{"M": 8192, "V": 50264}, {"M": 8, "V": 50257}, {"M": 8192, "V": 63}, {"M": 8192}, {}])
+def test_no_turns_for_whole_vectors_few_or_short_rows_and_what_is_not_known(dims):
+    kernel = loss_and_gradient(DType.F16)
+    for dispatch in plan(kernel, **dims).dispatches:
+        assert all(item.rows is None for item in dispatch.items if isinstance(item, Phase))
+
+
+def test_only_whole_rows():
+    assert turns(beside_rows(), M=8192, V=50257) is None
+    assert turns(doubled(), M=8192, V=50257) == 4
+    assert turns(doubled(), Options(limits=CPU), M=8192, V=50257) is None
+
+
+@pytest.mark.parametrize("build", [
+    loss_and_gradient, lambda: loss_and_gradient(DType.F16), lambda: loss_and_gradient(DType.BF16), three_sweeps,
+    two_types, one_row_a_block, row_sums, doubled,
+])  # fmt: skip
+@pytest.mark.parametrize(("m", "v"), [(3, 33), (17, 50), (9, 67), (1, 301), (5, 1003), (10, 36)])
+def test_rows_in_turn_give_the_same_numbers(build, m, v):
+    kernel = build()
+    tensors = tensors_of(kernel, np.random.default_rng([m, v]), {"M": m, "V": v})
+    expected = tile_interp.run(kernel, dict(tensors), {}, dims_of(kernel, tensors, {}))
+    is_packed = any(tensor.dtype.size == 2 for tensor in kernel.tensors)
+    for options in IN_GROUPS:
+        assert turns(kernel, options, M=m, V=v)
+        got = run_plan(kernel, tensors, options=options)
+        for name, array in expected.items():
+            actual, wanted = got[name].astype(np.float64), array.astype(np.float64)
+            tolerance = {"rtol": 1e-2, "atol": 1e-2} if is_packed else {"rtol": 3e-5, "atol": 3e-5}
+            np.testing.assert_allclose(actual, wanted, err_msg=f"{name} {options}", **tolerance)
+
+
+@pytest.mark.parametrize("dtype", [DType.F32, DType.F16])
+def test_special_values_at_the_ends_of_rows(dtype):
+    kernel = loss_and_gradient(dtype)
+    tensors = tensors_of(kernel, np.random.default_rng(2), {"M": 8, "V": 43})
+    logits = tensors["Logits"]
+    logits[0, 0], logits[1, -1], logits[2, :], logits[3, 1:] = np.nan, np.inf, -np.inf, -np.inf
+    tensors["Target"][:] = np.array([0, 42, 1, 0, 42, 41, 0, 2], np.int32)[:, None]
+    expected = run_plan(kernel, tensors, options=Options(fusion=False))
+    for options in IN_GROUPS:
+        got = run_plan(kernel, tensors, options=options)
+        for name, array in expected.items():
+            actual, wanted = got[name].astype(np.float64), array.astype(np.float64)
+            np.testing.assert_allclose(actual, wanted, rtol=1e-2, atol=1e-3, err_msg=f"{name} {options}")
