@@ -5,8 +5,13 @@
 /// `where(is_class(x, t), loss, 0.0)` leaves rows out: their loss and gradient are exactly 0, whatever their logits
 /// are.
 ///
-/// Domain: any. Equals `t != ignore_index`, the rows that `torch` keeps; it raises for a class outside.
-fn is_class(x, t, ignore_index = -100) = t != ignore_index && t >= 0 && t < extent(x, 1)
+/// Domain: any. Equals `t != ignore_index`, the rows that `torch` keeps; it raises for a class outside, and so do debug
+/// builds.
+fn is_class(x, t, ignore_index = -100) {
+  let inside = t >= 0 && t < extent(x, 1)
+  assert t == ignore_index || inside, "neither a class nor the ignored one"
+  return t != ignore_index && inside
+}
 
 /// A weight times a loss, both of any shape that broadcast: `w * loss`, and exactly 0 where the weight is 0, also for a
 /// loss that is infinite or NaN there. For weights of tokens, of classes, of rows.
@@ -74,13 +79,14 @@ fn cross_entropy_soft(x, q) = rowsum(where(q == 0.0 && x == -inf, 0.0, q * (logs
 /// Domain: as for its parts. Without `z` equals
 /// `torch.nn.functional.cross_entropy(x, t, ignore_index=i, label_smoothing=s, reduction="none")`.
 fn training_cross_entropy(x, t, smoothing = 0.0, z = 0.0, ignore_index = -100) {
-  let loss = cross_entropy_smooth(x, t, smoothing) + z_loss(x, z)
-  return where(is_class(x, t, ignore_index), loss, 0.0)
+  let counts = is_class(x, t, ignore_index)
+  return where(counts, cross_entropy_smooth(x, t, smoothing) + z_loss(x, z), 0.0)
 }
 
 /// How far the classes other than `t` lie above it, together: `logsumexp of the others - x[t]`. Its softplus is the
 /// cross-entropy and its sigmoid is `1 - p[t]`, both accurate where `p[t]` is nearly 1. -1e4 for no other class.
 fn _others_above(x, t) {
+  assert t < extent(x, 1), "there are not so many classes"
   let above = logsumexp(where(iota(1, extent(x, 1)) == t, -inf, x)) - pick(x, t)
   return where(above < -1.0e4, -1.0e4, above)
 }

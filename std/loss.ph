@@ -6,9 +6,10 @@
 /// `logsumexp(t) - t[target]`, into `out` (`[R, 1]`). `t` is left unchanged.
 ///
 /// Domain: any logits below `+inf`; `-inf` is a masked class. Exact to rounding for logits shifted by any constant. A
-/// class outside `0 .. C - 1` picks 0: a caller that ignores rows wraps the call in `where`. Equals
-/// `torch.nn.functional.cross_entropy(t, target, reduction="none")`.
+/// class outside `0 .. C - 1` picks 0: a caller that ignores rows wraps the call in `where`. Debug builds assert that no
+/// class is `C` or more. Equals `torch.nn.functional.cross_entropy(t, target, reduction="none")`.
 fn cross_entropy(out, t, target) {
+  assert target < extent(t, 1), "there are not so many classes"
   logsumexp(out, t)
   out = out - rowsum(where(iota(1) == target, t, 0.0))
 }
@@ -18,14 +19,23 @@ fn cross_entropy(out, t, target) {
 ///
 /// Domain and accuracy as for the statement `cross_entropy(out, t, target)`.
 /// Equals `torch.nn.functional.cross_entropy(x, t, reduction="none")`.
-fn cross_entropy(x, t) = logsumexp(x) - pick(x, t)
+fn cross_entropy(x, t) {
+  assert t < 0 || _has_column(x, t), "there are not so many classes"
+  return logsumexp(x) - pick(x, t)
+}
+
+/// Whether `t` is a column of `x`; tiles without rows have columns too.
+fn _has_column(x, t) = pick(x == x || x != x, t)
 
 /// Negative log-likelihood of each row's class `target` (`[R, 1]`, integer) under the log-probabilities `logp` (`[R,
 /// C]`), as `log_softmax` leaves them: the `[R, 1]` column `-logp[target]`.
 ///
-/// Domain: any `logp`; a class outside `0 .. C - 1` gives 0.
+/// Domain: any `logp`; a class outside `0 .. C - 1` gives 0. Debug builds assert that none is `C` or more.
 /// Equals `torch.nn.functional.nll_loss(logp, target, reduction="none")`.
-fn nll_loss(logp, target) = -rowsum(where(iota(1) == target, logp, 0.0))
+fn nll_loss(logp, target) {
+  assert target < extent(logp, 1), "there are not so many classes"
+  return -rowsum(where(iota(1) == target, logp, 0.0))
+}
 
 /// Mean squared error of each row of `a` and `b` (`[R, C]`): the `[R, 1]` column `mean((a - b)^2)`.
 ///

@@ -38,7 +38,10 @@ fn multi_margin_loss(x, t, margin = 1.0) = rowmean(_violation(x, t, margin))
 fn squared_multi_margin_loss(x, t, margin = 1.0) = rowmean(square(_violation(x, t, margin)))
 
 /// How far each class but `t` lies inside the margin.
-fn _violation(x, t, margin) = where(iota(1, extent(x, 1)) == t, 0.0, max(margin - (pick(x, t) - x), 0.0))
+fn _violation(x, t, margin) {
+  assert t < extent(x, 1), "there are not so many classes"
+  return where(iota(1, extent(x, 1)) == t, 0.0, max(margin - (pick(x, t) - x), 0.0))
+}
 
 /// Margin loss of several labels: scores `x` and flags `y`, 1 for a row's labels and 0 elsewhere (both `[R, C]`): the
 /// `[R, 1]` column `sum over labels i and others j of max(1 - (x[i] - x[j]), 0) / C`. Takes time `C^2`.

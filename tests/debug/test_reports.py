@@ -281,3 +281,40 @@ def test_long_sweeps_of_one_block():
     assert told(log, "assert") == [
         ("seven", 0, [3], [7.0]), ("seven", 0, [19_999], [7.0]), ("sum", 0, [], [20_012.0]),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 3])
+def test_a_while_that_its_bound_ends(first):
+    text = """
+    @bound(3)
+    kernel k(A: tensor<f32>[M], B: tensor<f32>[M], last: i32) {
+      let r = ctx.block.x
+      var i = 0
+      while i < last && A[r] >= 0.0 {
+        i += 1
+      }
+      B[r] = f32(i)
+    }
+    """
+    log = Case(build(text), {"A": np.array([0, -1, 2], np.float32)}, last=first + 1).check([LAVAPIPE])
+    assert [block for _, block, _, _ in told(log, "bound")] == ([0, 2] if first + 1 > 3 else [])
+
+
+def test_asserts_in_a_while_condition():
+    text = """
+    fn checked(i) {
+      assert i < 2, "two"
+      return i
+    }
+    @bound(3)
+    kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
+      var i = 0
+      while f32(checked(i)) < A[ctx.block.x] {
+        i += 1
+      }
+      B[ctx.block.x] = f32(i)
+    }
+    """
+    log = Case(build(text), {"A": np.array([0, 9, 2, -1, 1], np.float32)}).check([LAVAPIPE])
+    assert told(log, "assert") == [("two", 1, [], [2]), ("two", 2, [], [2])]
+    assert [block for _, block, _, _ in told(log, "bound")] == [1]

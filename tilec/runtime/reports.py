@@ -19,14 +19,15 @@ _CAUSES_SHOWN = 4
 
 
 class DebugWarning(UserWarning):
-    """What a debug build noticed that may be meant: NaNs and infinities that were stored, elements never written."""
+    """What a debug build noticed that may be meant: NaNs and infinities that were stored, loops that their
+    bound ended, elements never written."""
 
 
 def tell(log: Log, unwritten: Mapping[str, np.ndarray], kernel: str, results: Any, stacklevel: int = 6) -> None:
     """Prints what the kernel printed, warns, and raises DebugError if an assert failed."""
     for line in printed(log):
         print(line, file=sys.stdout)
-    for message in (*odd_values(log, kernel), *never_written(unwritten, kernel)):
+    for message in (*odd_values(log, kernel), *endless(log, kernel), *never_written(unwritten, kernel)):
         warnings.warn(message, DebugWarning, stacklevel=stacklevel)
     failures = failed(log, kernel)
     if failures:
@@ -85,6 +86,16 @@ def odd_values(log: Log, kernel: str) -> list[str]:
 
 def _stores(site: Site, name: str) -> bool:
     return site.kind == "kept" and site.text == name
+
+
+def endless(log: Log, kernel: str) -> list[str]:
+    """A text for each `while` that went on until its bound."""
+    texts = []
+    for site, records in _by_site(log, "bound").items():
+        message = f"{kernel}: a `while` was ended by its bound, {site.text} rounds, and its condition still holds"
+        found = Diagnostic("bound", "warning", message, "", site.span)
+        texts.append("\n".join([render(found), *_elements(log, records, log.lanes[site])]))
+    return texts
 
 
 def never_written(unwritten: Mapping[str, np.ndarray], kernel: str) -> list[str]:

@@ -296,7 +296,7 @@ class Frame:
         self.loops[value.index.name] = value.index
         round_number = 0
 
-        def goes_on(carried: tuple[Tile, ...]) -> np.ndarray:
+        def goes_on(carried: tuple[Tile, ...], rows: np.ndarray) -> np.ndarray:
             running = start + round_number * value.step < stop
             if value.until is not None:
                 running = running & ~np.broadcast_to(carried[value.until].data, running.shape)
@@ -316,9 +316,15 @@ class Frame:
     def _while(self, value: ir.While) -> None:
         rounds = 0
 
-        def goes_on(carried: tuple[Tile, ...]) -> np.ndarray:
-            (condition,) = self._round(value.carried, carried, value.condition)
-            return np.broadcast_to(condition.data, (len(self.blocks[0]),)) & (rounds < value.bound)
+        def goes_on(carried: tuple[Tile, ...], rows: np.ndarray) -> np.ndarray:
+            result = np.zeros(len(self.blocks[0]), np.bool_)
+            if rounds < value.bound:
+                # A block that has left does not ask again: what the condition reports counts.
+                is_all = len(rows) == len(result)
+                frame = self if is_all else self.child(rows)
+                own = carried if is_all else tuple(tile.rows(rows) for tile in carried)
+                result[rows] = frame._round(value.carried, own, value.condition)[0].data
+            return result
 
         def body(frame: Frame, carried: tuple[Tile, ...], rows: np.ndarray) -> tuple[Tile, ...]:
             nonlocal rounds
@@ -339,7 +345,7 @@ class Frame:
         self,
         value: ir.For | ir.While,
         initial: tuple[ir.Value, ...],
-        goes_on: Callable[[tuple[Tile, ...]], np.ndarray],
+        goes_on: Callable[[tuple[Tile, ...], np.ndarray], np.ndarray],
         body: Callable[[Frame, tuple[Tile, ...], np.ndarray], tuple[Tile, ...]],
     ) -> None:
         """Rounds until no block goes on. A block that has left the loop keeps what it carries."""
@@ -347,7 +353,7 @@ class Frame:
         carried = tuple(self.get(tile) for tile in initial)
         left = np.zeros(count, np.bool_)
         while True:
-            left = left | ~goes_on(carried)
+            left = left | ~goes_on(carried, np.flatnonzero(~left))
             if left.all():
                 break
             rows = np.flatnonzero(~left)

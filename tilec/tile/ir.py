@@ -198,9 +198,9 @@ class Report(Value):
     """Tells the host of the active lanes of `where` (bool) that hold: their indices, and the `values` there, each of
     which stretches to `where`'s shape. Has no value of its own; stands in kernels of debug builds only.
 
-    `kind`: "assert" (`where` is what must not be), "print", "made" (a NaN or infinity made of finite operands) or
-    "kept" (one that is stored). `text` is the message or the label, `names` what the source calls the values. `path`
-    and `rounds` are what `place_reports` gives.
+    `kind`: "assert" (`where` is what must not be), "print", "made" (a NaN or infinity made of finite operands), "kept"
+    (one that is stored) or "bound" (a `while` was ended by its bound). `text` is the message or the label, `names` what
+    the source calls the values. `path` and `rounds` are what `place_reports` gives.
     """
 
     kind: str

@@ -56,14 +56,19 @@ def _find(
 def _count_rounds(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
     match value:
         case ir.While(condition=condition, body=body):
-            if all(next(reports_in(region), None) is None for region in (condition, body)):
-                return None
-            counter = ir.Argument(SCALAR_I32, value.span, name="round")
-            one = make_constant(1, DType.I32, value.span)
-            after = make_pointwise("add", (counter, one), value.span)
-            counted = ir.Region([*body.body, one, after], (*body.yields, after))
-            zero = rewriter.append(make_constant(0, DType.I32, value.span))
-            return rewriter.append(
-                replace(value, carried=(*value.carried, counter), initial=(*value.initial, zero), body=counted)
-            )
+            if any(next(reports_in(region), None) is not None for region in (condition, body)):
+                return count_rounds(rewriter, value)
     return None
+
+
+def count_rounds(rewriter: Rewriter, loop: ir.While) -> ir.While:
+    """The loop, appended, with the number of its rounds as the last value that it carries."""
+    counter = ir.Argument(SCALAR_I32, loop.span, name="round")
+    one = make_constant(1, DType.I32, loop.span)
+    after = make_pointwise("add", (counter, one), loop.span)
+    counted = ir.Region([*loop.body.body, one, after], (*loop.body.yields, after))
+    zero = rewriter.append(make_constant(0, DType.I32, loop.span))
+    carried, initial = (*loop.carried, counter), (*loop.initial, zero)
+    new = replace(loop, carried=carried, initial=initial, body=counted)
+    rewriter.append(new)
+    return new

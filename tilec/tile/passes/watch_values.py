@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tilec.tile import ir
-from tilec.tile.make import make_pointwise, make_reduce
+from tilec.tile.gradient.copy import Copier
+from tilec.tile.make import make_constant, make_pointwise, make_reduce
+from tilec.tile.passes.place_reports import count_rounds
 from tilec.tile.rewrite import Rewriter, rewrite
 from tilec.types import SCALAR_BOOL, DType
 
@@ -21,8 +23,8 @@ _MOST_OPERANDS = 3
 
 def watch_values(kernel: ir.Kernel) -> ir.Kernel:
     """Needs: no gradient. Gives: a report behind every instruction that may make a NaN or an infinity of finite
-    operands (its values are what it made, then the operands), and before every store of floats. Keeps: what is stored,
-    exactly."""
+    operands (its values are what it made, then the operands), before every store of floats, and behind every `while`.
+    Keeps: what is stored, exactly."""
     return rewrite(kernel, _watch)
 
 
@@ -35,6 +37,8 @@ def _watch(rewriter: Rewriter, value: ir.Value) -> ir.Value | None:
             return _pointwise(rewriter, value)
         case ir.Reduce(op=op) if op in _REDUCING and value.type.dtype is DType.F32:
             return _reduce(rewriter, value)
+        case ir.While():
+            return _bounded(rewriter, value)
     return None
 
 
@@ -60,6 +64,27 @@ def _reduce(rewriter: Rewriter, value: ir.Reduce) -> ir.Value:
     return made
 
 
+def _bounded(rewriter: Rewriter, value: ir.While) -> ir.Value:
+    """Tells if the loop was ended by its bound: after so many rounds the condition still holds."""
+    loop = count_rounds(rewriter, value)
+    results = [
+        rewriter.append(ir.Result(argument.type, value.span, loop, number, name=argument.name))
+        for number, argument in enumerate(loop.carried)
+    ]
+    copier = Copier()
+    for argument, result in zip(loop.carried, results, strict=True):
+        copier.replace(argument, result)
+    silent = [one for one in loop.condition.body if not isinstance(one, ir.Report)]
+    again = copier.copied(ir.Region(silent, loop.condition.yields))
+    for one in again.body:
+        rewriter.append(one)
+    bound = rewriter.append(make_constant(loop.bound, DType.I32, value.span))
+    is_full = _make(rewriter, value, "eq", results[-1], bound)
+    where = _make(rewriter, value, "and", is_full, again.yields[0])
+    _report(rewriter, value, "bound", where, (), (f"{loop.bound:,}",))
+    return loop
+
+
 def _make(rewriter: Rewriter, at: ir.Value, op: str, *operands: ir.Value) -> ir.Value:
     return rewriter.append(make_pointwise(op, operands, at.span))
 
@@ -67,7 +92,7 @@ def _make(rewriter: Rewriter, at: ir.Value, op: str, *operands: ir.Value) -> ir.
 def _report(
     rewriter: Rewriter, at: ir.Value, kind: str, where: ir.Value, values: tuple[ir.Value, ...], names: tuple[str, ...]
 ) -> None:
-    rewriter.append(ir.Report(SCALAR_BOOL, at.span, kind, where, values, names[0], names))
+    rewriter.append(ir.Report(SCALAR_BOOL, at.span, kind, where, values, names[0], names[: len(values)]))
 
 
 def _called(value: ir.Value) -> str:
