@@ -102,6 +102,19 @@ kernel run(filter: tensor<f32>[M, V], target: tensor<u32>[M, V], W: tensor<f16>[
   out[:, :] = true < 2
 }
 """, {"M": 100, "V": 5}),
+    # Another dispatch read the counter from a slot that nothing had been written to.
+    "a_counter_stored_behind_a_loop_inside_jobs": ("""
+kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], R: tensor<i32>[1]) {
+  var acc1: tile<f32>[M, V] = 0.0
+  var n2 = 0
+  while n2 < 2 {
+    n2 += 1
+    acc1 -= rowsum(X[:, :])
+  }
+  R[0] = n2
+  W[:, :] = acc1
+}
+""", {"M": 3, "V": 4}),
     # Two iotas that meet only each other.
     "an_iota_of_each_axis": ("""
 kernel run(Y: tensor<i32>[M, V]) {

@@ -95,14 +95,16 @@ class _Planner:
             self.publish({value for value in everything if value in self.used and _is_tile(value)})
 
     def publish(self, values: set[tile.Value]) -> None:
-        """Gives every value a slot; a value carried round a loop is moved out of its register."""
+        """Gives every value a slot. The loop that a value comes out of goes around phases instead: it leaves the value
+        in a register that all of them have, or in a slot."""
         for value in sorted(values, key=lambda one: one.number):  # slots lie in the same order in every process
             if isinstance(value, tile.Argument):
                 raise InternalError("plan", f"no home for the carried value {value.name}")
+            producer = value.producer if isinstance(value, tile.Result) else None
+            if isinstance(producer, tile.For | tile.While) and producer not in self.outside:
+                self.outside.add(producer)
+                continue
             if value in self.homes:
-                if isinstance(value, tile.Result) and value.producer not in self.outside:
-                    self.outside.add(value.producer)
-                    continue
                 raise InternalError("plan", f"the published value %{value.number} is still missing")
             self.published.add(value)
             name = f"{value.name or 'value'}_{self.position[value]}"  # the same in every process
