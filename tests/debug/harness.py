@@ -126,5 +126,6 @@ def _agree(left: float, right: float) -> bool:
 
 
 def told(log: Log, kind: str) -> list[tuple[Any, ...]]:
-    """Records of a kind as (text, block, index, values)."""
-    return [(r.site.text, r.block, list(r.index), list(r.values)) for r in log.of_kind(kind)]
+    """Records of a kind as (text, block, index, values); of what is printed without how many there are."""
+    most = 1 if kind == "print" else None
+    return [(r.site.text, r.block, list(r.index), list(r.values)[:most]) for r in log.of_kind(kind)]

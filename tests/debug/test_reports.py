@@ -318,3 +318,19 @@ def test_asserts_in_a_while_condition():
     log = Case(build(text), {"A": np.array([0, 9, 2, -1, 1], np.float32)}).check([LAVAPIPE])
     assert told(log, "assert") == [("two", 1, [], [2]), ("two", 2, [], [2])]
     assert [block for _, block, _, _ in told(log, "bound")] == [1]
+
+
+def test_a_print_tells_of_the_first_active_lanes():
+    text = """
+    kernel k(A: tensor<f32>[M, V], B: tensor<f32>[M, V]) {
+      let r = ctx.block.x * 4
+      let x = A[r - 2 :+ 4, 3 :+ V]
+      print(x)
+      B[r :+ 4, :] = A[r :+ 4, :]
+    }
+    """
+    log = Case(build(text), {"A": ramp(8, 300)}).check([LAVAPIPE])
+    found = told(log, "print")
+    assert [one[2] for one in found] == [[2, c] for c in range(297)] + [[3, c] for c in range(215)]
+    assert list(log.lanes.values()) == [512 + 512]
+    assert log.of_kind("print")[0].values == (3.0, 2 * 297)

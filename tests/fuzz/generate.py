@@ -14,8 +14,9 @@ DTYPES = ["f32", "f32", "f32", "i32", "bool", "u32"]
 class _Writer:
     """Writes the body of one kernel."""
 
-    def __init__(self, choose: Chooser) -> None:
+    def __init__(self, choose: Chooser, reports: bool) -> None:
         self.choose = choose
+        self.has_reports = reports
         self.top, self.prelude = draw_space(choose)
         self.reads = Reads(choose, self.top)
         self.make = Expressions(choose, self.reads)
@@ -27,6 +28,7 @@ class _Writer:
         self.room = choose.integer(1, 8)
         self.has_returned = False
         self.stored: set[int] = set()
+        self.made_reports = 0
 
     def emit(self, line: str) -> None:
         self.lines.append("  " * self.depth + line)
@@ -71,7 +73,19 @@ class _Writer:
             kinds += [self.branch, self.chunks, self.repeat, self.loop_while, self.point_store]
         if self.depth == 1 and not self.has_returned and self.lines:
             kinds.append(self.leave)
+        if self.has_reports:
+            kinds += [self.report] * 4
         self.choose.one_of(kinds)()
+
+    def report(self) -> None:
+        """A `print` or an `assert` of any value: tells of it, and changes nothing."""
+        self.made_reports += 1
+        if self.choose.flag(60):
+            value = self.value(self.choose.one_of(DTYPES), self.mask(), 1)
+            self.emit(f'print("p{self.made_reports}", {value.text})')
+        else:
+            condition = self.value("bool", self.mask(), 1)
+            self.emit(f'assert {condition.text}, "a{self.made_reports}"')
 
     def let(self) -> None:
         self.declare(self.value(self.choose.one_of(DTYPES), self.mask()), "v")
@@ -382,6 +396,6 @@ class _Writer:
         return Program(text, "run", self.reads.tensors, self.reads.scalars, dims, blocks)
 
 
-def draw_program(choices: Choices) -> Program:
-    """One program; the same choices give the same program."""
-    return _Writer(Chooser(choices)).write()
+def draw_program(choices: Choices, reports: bool = False) -> Program:
+    """One program; the same choices give the same program. `reports`: with `assert` and `print` statements."""
+    return _Writer(Chooser(choices), reports).write()

@@ -12,7 +12,7 @@ import numpy as np
 from tilec.diag.render import render
 from tilec.diag.report import Diagnostic
 from tilec.errors import DebugError
-from tilec.tile.reports import Log, Number, Record, Site, show_block
+from tilec.tile.reports import MOST_PRINTED, Log, Number, Record, Site, show_block
 
 _ELEMENTS_SHOWN = 8
 _CAUSES_SHOWN = 4
@@ -35,16 +35,21 @@ def tell(log: Log, unwritten: Mapping[str, np.ndarray], kernel: str, results: An
 
 
 def printed(log: Log) -> list[str]:
-    """The lines of the kernel's `print`s, and one that counts what is left out."""
+    """The lines of the kernel's `print`s, and one for what is left out of each."""
     shown: dict[Site, int] = {}
     lines: list[str] = []
     for record in log.of_kind("print"):
-        shown[record.site] = shown.get(record.site, 0) + 1
-        lines.append(f"{record.site.text}{_place(log, record)} = {_number(record.values[0])}")
+        site = record.site
+        shown[site] = shown.get(site, 0) + 1
+        lines.append(f"{site.text}{_place(log, record)} = {_number(record.values[0])}")
     for site, lanes in log.lanes.items():
-        left = lanes - shown.get(site, 0)
-        if site.kind == "print" and left > 0:
-            lines.append(f"{site.text}: {left:,} more")
+        if site.kind != "print":
+            continue
+        most = max((one.values[1] for one in log.of_kind("print") if one.site == site and site.rank), default=0)
+        if lanes > shown.get(site, 0):
+            lines.append(f"{site.text}: {lanes - shown.get(site, 0):,} more")
+        if most > MOST_PRINTED:
+            lines.append(f"{site.text}: {MOST_PRINTED} at most of each {most:,}")
     return lines
 
 

@@ -9,7 +9,7 @@ from tilec.sema.items import Item, join
 from tilec.tile import ir
 from tilec.tile.make import make_pointwise, make_reduce
 from tilec.tile.reports import MOST_VALUES
-from tilec.types import SCALAR_BOOL, DType, TileType
+from tilec.types import SCALAR_BOOL, SCALAR_I32, DType, TileType
 
 
 def infer_assert(builder: Builder, node: core.Asserts) -> None:
@@ -78,7 +78,12 @@ def infer_print(builder: Builder, node: core.Prints) -> None:
     # True in every lane, and active where the value is.
     some = _make(builder, "eq", node, value, value)
     where = _make(builder, "or", node, some, _make(builder, "not", node, some))
-    builder.emit(ir.Report(SCALAR_BOOL, node.span, "print", where, (value,), node.label, (node.label,)))
+    values: tuple[ir.Value, ...] = (value,)
+    if value.type.rank:  # beside the value, how many there are: only the first are told of
+        axes = tuple(range(value.type.rank))
+        values += (builder.emit(ir.ActiveCount(SCALAR_I32, node.span, value, axes, False)),)
+    names = (node.label, "of")[: len(values)]
+    builder.emit(ir.Report(SCALAR_BOOL, node.span, "print", where, values, node.label, names))
 
 
 def _make(builder: Builder, op: str, node: core.Node, *operands: ir.Value) -> ir.Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilec.tile import ir
-from tilec.tile.reports import KINDS, Record, site_of
+from tilec.tile.reports import KINDS, MOST_PRINTED, Record, site_of
 
 if TYPE_CHECKING:
     from tilec.tile.interp_frame import Frame
@@ -28,6 +28,8 @@ def report(frame: Frame, value: ir.Report) -> None:
     site = site_of(value)
     for row, block in enumerate(blocks):
         found = np.argwhere(np.asarray(lanes[row]))
+        if value.kind == "print":
+            found = found[:MOST_PRINTED]
         if len(found):
             log.count(site, len(found))
         for index in found[: KINDS[value.kind]].tolist():

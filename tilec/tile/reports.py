@@ -16,7 +16,10 @@ Number: TypeAlias = "bool | int | float"
 LOG = "(log)"
 """The name of the buffer that holds a log; no tensor is called so."""
 
-KINDS: dict[str, int] = {"assert": 64, "print": 512, "made": 16, "kept": 16, "bound": 16}
+MOST_PRINTED = 512
+"""Lanes that a print tells of each time, in a block: the first active ones. The rest it only counts."""
+
+KINDS: dict[str, int] = {"assert": 64, "print": MOST_PRINTED, "made": 16, "kept": 16, "bound": 16}
 """By kind of report, how many lanes a log has of it: the first ones."""
 
 MOST_VALUES = 6
