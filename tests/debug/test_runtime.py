@@ -217,6 +217,23 @@ def test_other_builds_have_nothing_of_it():
     assert first.wgsl(dims={"V": 64}) == second.wgsl(dims={"V": 64})
 
 
+def test_texts_of_the_source_reach_neither_the_shader_nor_a_terminal(device, capsys):
+    text = """
+kernel k(A: tensor<f32>[N], B: tensor<f32>[N]) {
+  print("*/ }\x1b[31m", sum(A[:]))
+  assert A[:] < 1.0, "*/ }\x1b[31m"
+  B[:] = A[:]
+}
+"""
+    kernel = tilec.compile(source=text, debug=True).k
+    assert "*/" not in kernel.wgsl()
+    assert "\x1b" not in kernel.wgsl()
+    with pytest.raises(tilec.DebugError) as caught:
+        kernel([2.0], device=device)
+    assert "\x1b" not in str(caught.value)
+    assert capsys.readouterr().out == "*/ }\ufffd[31m = 2\n"
+
+
 def test_a_debug_build_is_called_and_not_bound():
     kernel = tilec.compile(source=OVERFLOW, debug=True).k
     with pytest.raises(tilec.ArrayError, match="debug build"):

@@ -41,15 +41,15 @@ def printed(log: Log) -> list[str]:
     for record in log.of_kind("print"):
         site = record.site
         shown[site] = shown.get(site, 0) + 1
-        lines.append(f"{site.text}{_place(log, record)} = {_number(record.values[0])}")
+        lines.append(f"{_shown(site.text)}{_place(log, record)} = {_number(record.values[0])}")
     for site, lanes in log.lanes.items():
         if site.kind != "print":
             continue
         most = max((one.values[1] for one in log.of_kind("print") if one.site == site and site.rank), default=0)
         if lanes > shown.get(site, 0):
-            lines.append(f"{site.text}: {lanes - shown.get(site, 0):,} more")
+            lines.append(f"{_shown(site.text)}: {lanes - shown.get(site, 0):,} more")
         if most > MOST_PRINTED:
-            lines.append(f"{site.text}: {MOST_PRINTED} at most of each {most:,}")
+            lines.append(f"{_shown(site.text)}: {MOST_PRINTED} at most of each {most:,}")
     return lines
 
 
@@ -61,7 +61,7 @@ def failed(log: Log, kernel: str) -> list[str]:
         label = f"does not hold in {_count(lanes, 'element')}" if site.rank else "does not hold"
         if not site.rank and lanes > 1:
             label = f"does not hold {lanes:,} times"
-        found = Diagnostic("assert", "error", f"{kernel}: {site.text}", label, site.span)
+        found = Diagnostic("assert", "error", f"{kernel}: {_shown(site.text)}", label, site.span)
         texts.append("\n".join([render(found), *_elements(log, records, lanes)]))
     return texts
 
@@ -155,7 +155,12 @@ def _place(log: Log, record: Record) -> str:
 
 def _values(record: Record) -> str:
     pairs = zip(record.site.names, record.values, strict=True)
-    return ", ".join(f"{name} = {_number(value)}" for name, value in pairs)
+    return ", ".join(f"{_shown(name)} = {_number(value)}" for name, value in pairs)
+
+
+def _shown(text: str) -> str:
+    """A text of the source on one line, without what a terminal would act on."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in " ".join(text.split()))
 
 
 def _number(value: Number) -> str:
