@@ -15,8 +15,7 @@ class _Writer:
     """Writes the body of one kernel."""
 
     def __init__(self, choose: Chooser, reports: bool) -> None:
-        self.choose = choose
-        self.has_reports = reports
+        self.choose, self.has_reports = choose, reports
         self.top, self.prelude = draw_space(choose)
         self.reads = Reads(choose, self.top)
         self.make = Expressions(choose, self.reads)
@@ -84,8 +83,7 @@ class _Writer:
             value = self.value(self.choose.one_of(DTYPES), self.mask(), 1)
             self.emit(f'print("p{self.made_reports}", {value.text})')
         else:
-            condition = self.value("bool", self.mask(), 1)
-            self.emit(f'assert {condition.text}, "a{self.made_reports}"')
+            self.emit(f'assert {self.value("bool", self.mask(), 1).text}, "a{self.made_reports}"')
 
     def let(self) -> None:
         self.declare(self.value(self.choose.one_of(DTYPES), self.mask()), "v")
