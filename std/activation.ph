@@ -1,15 +1,16 @@
 // Activations, element by element: any shape in, the same shape out.
-// Where the limit at -inf is finite they give it: PyTorch gives NaN for the gated ones there (-inf * 0).
+// Where the limit at -inf is finite they give it: PyTorch gives NaN for the gated ones there (-inf * 0). At a kink the
+// slope is PyTorch's, of the function that each equals: `max(x, 0.0)` has half a slope at 0, `relu(x)` none.
 
 /// Rectified linear unit: `max(x, 0)`.
 ///
 /// Domain: any `x`. Equals `torch.nn.functional.relu(x)`.
-fn relu(x) = max(x, 0.0)
+fn relu(x) = where(x <= 0.0, 0.0, x)
 
 /// Rectified linear unit, capped: `min(max(x, 0), 6)`.
 ///
 /// Domain: any `x`. Equals `torch.nn.functional.relu6(x)`.
-fn relu6(x) = clamp(x, 0.0, 6.0)
+fn relu6(x) = hardtanh(x, 0.0, 6.0)
 
 /// Leaky rectified linear unit: `x` where `x > 0`, else `negative_slope * x`.
 ///
@@ -92,12 +93,12 @@ fn mish(x) {
 /// Hard tanh: `x` clamped to `low .. high`.
 ///
 /// Domain: any `x`, `low <= high`. Equals `torch.nn.functional.hardtanh(x, low, high)`.
-fn hardtanh(x, low = -1.0, high = 1.0) = clamp(x, low, high)
+fn hardtanh(x, low = -1.0, high = 1.0) = where(x <= low, low, where(x >= high, high, x))
 
 /// Hard sigmoid: `min(max(x + 3, 0), 6) / 6`.
 ///
 /// Domain: any `x`. Equals `torch.nn.functional.hardsigmoid(x)`.
-fn hardsigmoid(x) = clamp(x + 3.0, 0.0, 6.0) / 6.0
+fn hardsigmoid(x) = hardtanh(x + 3.0, 0.0, 6.0) / 6.0
 
 /// Hard swish: `x min(max(x + 3, 0), 6) / 6`.
 ///
@@ -128,7 +129,7 @@ fn softsign(x) {
 /// Domain: any `x`. Equals `torch.nn.functional.tanhshrink(x)`.
 fn tanhshrink(x) {
   let a = abs(x)
-  let n = min(a, 1.0)
+  let n = where(a <= 1.0, a, 1.0)             // and not min(a, 1.0), whose slope is a half at 1
   let s = n * n
   let high = -0.0216602784 + s * (0.00821923251 + s * (-0.00251073279 + s * 0.000420785941))
   let near = n * s * (0.333333313 + s * (-0.133331289 + s * (0.0539348277 + s * high)))

@@ -1,22 +1,26 @@
-// Margins and rankings: how far one score should lie above another. One value a row.
+// Margins and rankings: how far one score should lie above another. One value a row. Where a margin is just kept the
+// slope is PyTorch's: that of the violation where its function clamps, 0 where it compares.
+
+/// `max(d, 0)` with the slope of `torch.clamp(d, min=0)`, which passes at 0; `relu(d)` has none there.
+fn _positive(d) = where(d < 0.0, 0.0, d)
 
 /// Hinge loss of scores `x` against signs `y`, 1 or -1 (both `[R, C]`): the `[R, 1]` column of means of
 /// `max(1 - y x, 0)`.
 ///
 /// Domain: any finite `x`. PyTorch has none; equals the row means of `torch.clamp(1 - y * x, min=0)`.
-fn hinge_loss(x, y) = rowmean(max(1.0 - y * x, 0.0))
+fn hinge_loss(x, y) = rowmean(_positive(1.0 - y * x))
 
 /// Squared hinge loss: the `[R, 1]` column of means of `max(1 - y x, 0)^2`.
 ///
 /// Domain: `|x| < 1.8e19`. PyTorch has none; equals the row means of `torch.clamp(1 - y * x, min=0) ** 2`.
-fn squared_hinge_loss(x, y) = rowmean(square(max(1.0 - y * x, 0.0)))
+fn squared_hinge_loss(x, y) = rowmean(square(_positive(1.0 - y * x)))
 
 /// Hinge loss of distances `x` against signs `y`, 1 or -1 (both `[R, C]`): the `[R, 1]` column of means of `x` where
 /// `y` is 1 and `max(margin - x, 0)` elsewhere.
 ///
 /// Domain: any finite `x`.
 /// Equals the row means of `torch.nn.functional.hinge_embedding_loss(x, y, margin=margin, reduction="none")`.
-fn hinge_embedding_loss(x, y, margin = 1.0) = rowmean(where(y > 0.0, x, max(margin - x, 0.0)))
+fn hinge_embedding_loss(x, y, margin = 1.0) = rowmean(where(y > 0.0, x, _positive(margin - x)))
 
 /// Logistic loss of scores `x` against signs `y`, 1 or -1 (both `[R, C]`): the `[R, 1]` column of means of
 /// `log(1 + e^(-y x))`.
@@ -40,7 +44,7 @@ fn squared_multi_margin_loss(x, t, margin = 1.0) = rowmean(square(_violation(x, 
 /// How far each class but `t` lies inside the margin.
 fn _violation(x, t, margin) {
   assert t < extent(x, 1), "there are not so many classes"
-  return where(iota(1, extent(x, 1)) == t, 0.0, max(margin - (pick(x, t) - x), 0.0))
+  return where(iota(1, extent(x, 1)) == t, 0.0, relu(margin - (pick(x, t) - x)))
 }
 
 /// Margin loss of several labels: scores `x` and flags `y`, 1 for a row's labels and 0 elsewhere (both `[R, C]`): the
@@ -52,7 +56,7 @@ fn multilabel_margin_loss(x, y) {
   let is_label = y > 0.5
   var total = f32(rowsum(is_label)) * 0.0
   for j in range(0, extent(x, 1)) {
-    let inside = rowsum(where(is_label, max(1.0 - (x - pick(x, j)), 0.0), 0.0))
+    let inside = rowsum(where(is_label, relu(1.0 - (x - pick(x, j))), 0.0))
     total += where(pick(y, j) > 0.5, 0.0, inside)
   }
   return total / f32(extent(x, 1))
@@ -70,7 +74,7 @@ fn multilabel_soft_margin_loss(x, y) = binary_cross_entropy_with_logits(x, y, 1.
 ///
 /// Domain: any finite scores.
 /// Equals the row means of `torch.nn.functional.margin_ranking_loss(a, b, y, margin=margin, reduction="none")`.
-fn margin_ranking_loss(a, b, y, margin = 0.0) = rowmean(max(margin - y * (a - b), 0.0))
+fn margin_ranking_loss(a, b, y, margin = 0.0) = rowmean(_positive(margin - y * (a - b)))
 
 /// Triplet loss of anchors `a`, the near `p` and the far `n` (`[R, D]`): the `[R, 1]` column
 /// `max(|a - p| - |a - n| + margin, 0)`, lengths Euclidean of differences to which `eps` is added.
@@ -80,7 +84,7 @@ fn margin_ranking_loss(a, b, y, margin = 0.0) = rowmean(max(margin - y * (a - b)
 fn triplet_margin_loss(a, p, n, margin = 1.0, eps = 1e-6) {
   let near = sqrt(rowsum(square(a - p + eps)))
   let far = sqrt(rowsum(square(a - n + eps)))
-  return max(near - far + margin, 0.0)
+  return _positive(near - far + margin)
 }
 
 /// Cosine loss of rows `a` and `b` (`[R, D]`) that should agree where `y` (`[R, 1]`) is 1 and not where it is -1: the
@@ -90,5 +94,5 @@ fn triplet_margin_loss(a, p, n, margin = 1.0, eps = 1e-6) {
 /// Equals `torch.nn.functional.cosine_embedding_loss(a, b, y, margin=margin, reduction="none")`.
 fn cosine_embedding_loss(a, b, y, margin = 0.0) {
   let cosine = rowsum(a * b) * rsqrt(rowsum(square(a)) + 1e-12) * rsqrt(rowsum(square(b)) + 1e-12)
-  return where(y > 0.0, 1.0 - cosine, max(cosine - margin, 0.0))
+  return where(y > 0.0, 1.0 - cosine, _positive(cosine - margin))
 }

@@ -56,8 +56,19 @@ class Row:
         return "-".join([self.function, self.form, *(argument.name for argument in self.arguments)])
 
 
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A draw of numbers that may be any."""
+
+    scale: float
+    offset: float
+
+    def __call__(self, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+        return self.offset + self.scale * rng.standard_normal(shape)
+
+
 def normal(scale: float = 1.0, offset: float = 0.0) -> Draw:
-    return lambda rng, shape: offset + scale * rng.standard_normal(shape)
+    return Normal(scale, offset)
 
 
 def uniform(low: float, high: float) -> Draw:

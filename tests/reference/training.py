@@ -75,10 +75,11 @@ def training_cross_entropy(
 
 
 def focal_loss(x: Array, classes: Array, gamma: float = 2.0) -> Array:
+    """NaN for a row of masked classes only, of one class too."""
     probability = softmax(x)
     others = _sum(np.where(np.arange(x.shape[1]) == classes, 0.0, probability))
     logs = np.where(others < 0.5, np.log1p(-np.minimum(others, 0.5)), at_class(log_softmax(x), classes))
-    return others**gamma * -logs
+    return np.where(np.isneginf(logsumexp(x)), np.nan, others**gamma * -logs)
 
 
 def sigmoid_focal_loss(x: Array, y: Array, alpha: float = 0.25, gamma: float = 2.0) -> Array:
@@ -121,8 +122,10 @@ def huber_loss(a: Array, b: Array, delta: float = 1.0) -> Array:
 
 
 def log_cosh_loss(a: Array, b: Array) -> Array:
-    """By the double angle: cosh d = 1 + 2 sinh(d / 2)^2."""
-    return _mean(np.log1p(2 * np.sinh((a - b) / 2) ** 2))
+    """By the double angle, cosh d = 1 + 2 sinh(d / 2)^2, where that cannot overflow."""
+    d = a - b
+    near = np.log1p(2 * np.sinh(np.clip(d, -1, 1) / 2) ** 2)
+    return _mean(np.where(np.abs(d) < 1, near, np.logaddexp(d, -d) - np.log(2)))
 
 
 def quantile_loss(a: Array, b: Array, q: float = 0.5) -> Array:

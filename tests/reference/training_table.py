@@ -40,6 +40,7 @@ class Loss:
     result: str = "column"
     label: str = ""
     twin: Callable[..., np.ndarray] | None = field(default=None)
+    form: str = "expression"
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ import torch
 
 from tests.gradients.double import in_double
 from tests.gradients.harness import build
-from tests.reference.execution import compiled
+from tests.reference.execution import DTYPES, assert_within, compiled, exact, rounded
 from tests.reference.training_table import DIMS, LOSSES, Input, Loss
 from tilec.tile import interp
 
@@ -26,7 +26,7 @@ STEPS = {"sgd_step", "nesterov_step", "adamw_step", "lion_step", "gradient_norm"
 CASTS = {"saturate_f16", "bf16_remainder", "int8_scale", "to_int8", "from_int8"}
 """Tested by `test_training_edges` and `test_training_steps`."""
 ROWS, COLUMNS = 5, 7
-READS = {"tile": "[0 :+ 8, :]", "column": "[0 :+ 8, :]", "classes": "[0 :+ 8, :]", "feature": "[:]"}
+READS = {"tile": "[r :+ 8, :]", "column": "[r :+ 8, :]", "classes": "[r :+ 8, :]", "feature": "[:]"}
 EVERY = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 ON_DEVICE = (
     "cross_entropy_smooth-weighted", "focal_loss-gamma", "binary_cross_entropy_with_logits",
@@ -38,36 +38,48 @@ def differentiated(loss: Loss) -> list[Input]:
     return [one for one in loss.inputs if one.kind in ("tile", "column", "feature") and not one.is_constant]
 
 
-def kernel_text(loss: Loss, *, by_scalars: bool = False) -> str:
-    """A kernel of one block: the result, and the gradient of its sum weighed by U in every argument, or, instead, in
-    every scalar."""
+def kernel_text(loss: Loss, *, by_scalars: bool = False, is_stored: bool = False) -> str:
+    """The result, and the gradient of its sum weighed by U in every argument, or, instead, in every scalar; blocks of 8
+    rows, or one block where all rows have a part in a gradient. `is_stored`: of type E are the tensors of a value a row
+    or an element, all but U and the column of results."""
+    element = "E" if is_stored else "f32"
     width = {"column": "[M, 1]", "tile": "[M, C]", "scalar": "[1, 1]"}[loss.result]
-    span = "[0 :+ 1, :]" if loss.result == "scalar" else "[0 :+ 8, :]"
+    span = "[0 :+ 1, :]" if loss.result == "scalar" else "[r :+ 8, :]"
+    is_shared = by_scalars or loss.result == "scalar" or any(one.kind == "feature" for one in loss.inputs)
+    types = {"tile": element, "column": element, "classes": "i32", "feature": "f32"}
     parameters = [f"U: tensor<f32>{width}"]
-    lines, names, scalars = [], [], []
+    lines, names, scalars = [f"  let r = {0 if is_shared else 'ctx.block.x * 8'}\n"], [], []
     for one in loss.inputs:
         name = one.name.lower() + "0"
         names.append(name)
         if one.kind == "scalar":
             scalars.append(f"{name}: f32")
             continue
-        parameters.append(f"{one.name}: tensor<{'i32' if one.kind == 'classes' else 'f32'}>{DIMS[one.kind]}")
+        parameters.append(f"{one.name}: tensor<{types[one.kind]}>{DIMS[one.kind]}")
         lines.append(f"  let {name} = {one.name}{READS[one.kind]}\n")
-    lines.append(f"  let f = {loss.function}({', '.join(names)})\n  let z = f * U{span}\n  Result{span} = f\n")
+    call = f"{loss.function}({', '.join(names)})"
+    if loss.form == "statement":
+        tile = {"column": "tile<f32>[8, 1]", "tile": "tile<f32>[8, C]"}[loss.result]
+        lines.append(f"  var f: {tile} = 0.0\n  {call.replace('(', '(f, ', 1)}\n")
+    else:
+        lines.append(f"  let f = {call}\n")
+    lines.append(f"  let z = f * U{span}\n  Result{span} = f\n")
     for one in loss.inputs:
         if by_scalars and one.kind == "scalar":
             parameters.append(f"Slope{one.name}: tensor<f32>[1]")
             lines.append(f"  Slope{one.name}[0] = grad(z, {one.name.lower()}0)\n")
     for one in () if by_scalars else differentiated(loss):
-        parameters.append(f"Slope{one.name}: tensor<f32>{DIMS[one.kind]}")
+        parameters.append(f"Slope{one.name}: tensor<{types[one.kind]}>{DIMS[one.kind]}")
         lines.append(f"  Slope{one.name}{READS[one.kind]} = grad(z, {one.name.lower()}0)\n")
-    signature = ", ".join([*parameters, f"Result: tensor<f32>{width}", *scalars])
-    return f"kernel run({signature}) {{\n{''.join(lines)}}}\n"
+    result = element if loss.result == "tile" else "f32"
+    signature = ", ".join([*parameters, f"Result: tensor<{result}>{width}", *scalars])
+    variable = "<E: f32|f16|bf16>" if is_stored else ""
+    return f"kernel run{variable}({signature}) {{\n{''.join(lines)}}}\n"
 
 
-def draw(loss: Loss, rows: int = ROWS, columns: int = COLUMNS) -> dict[str, Any]:
+def draw(loss: Loss, rows: int = ROWS, columns: int = COLUMNS, *seed: int) -> dict[str, Any]:
     """Arguments of the domain, as f32 holds them, and weights of the result."""
-    rng = np.random.default_rng([crc32(loss.name.encode()), columns])
+    rng = np.random.default_rng([crc32(loss.name.encode()), columns, *seed])
     shapes = {"tile": (rows, columns), "column": (rows, 1), "feature": (1, columns)}
     values: dict[str, Any] = {}
     for one in loss.inputs:
@@ -92,9 +104,13 @@ def interpret(loss: Loss, values: dict[str, Any], *, by_scalars: bool = False) -
     """What the interpreter gives in double precision."""
     scalars = {one.name.lower() + "0": values[one.name] for one in loss.inputs if one.kind == "scalar"}
     tensors = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-    rows, columns = next((v.shape for v in values.values() if np.ndim(v) == 2 and v.shape[-1] > 1), (ROWS, 1))
     with in_double():
-        return interp.run(built(kernel_text(loss, by_scalars=by_scalars)), tensors, scalars, {"M": rows, "C": columns})
+        return interp.run(built(kernel_text(loss, by_scalars=by_scalars)), tensors, scalars, dims_of(loss, values))
+
+
+def dims_of(loss: Loss, values: dict[str, Any]) -> dict[str, int]:
+    tiles = [values[one.name].shape for one in loss.inputs if one.kind in ("tile", "column")]
+    return {"M": tiles[0][0], "C": max(shape[1] for shape in tiles)}
 
 
 def arguments(loss: Loss, values: dict[str, Any]) -> list[Any]:
@@ -203,6 +219,32 @@ def check_single_precision(loss: Loss, columns: int, execution: str) -> None:
     for name, slope in by_torch(loss, values)[1].items():
         known = np.isfinite(slope)
         near(np.where(known, result[f"Slope{name}"], 0.0), np.where(known, slope, 0.0), 2e-5, floor)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@EVERY
+def test_half_precision(loss: Loss, dtype: str):
+    """Stored in 16 bits: computed from what is stored, in f32, and rounded once. Devices: `test_drawn_on_devices`."""
+    stored = {
+        one.name: rounded(value, dtype) if one.kind in ("tile", "column") else value
+        for one, value in zip(loss.inputs, arguments(loss, draw(loss, 8, 60)), strict=True)
+    }
+    values = {
+        name: exact(value) if isinstance(value, np.ndarray) and value.dtype.kind != "i" else value
+        for name, value in stored.items()
+    } | {"U": draw(loss, 8, 60)["U"]}
+    given = {one.name.lower() + "0" if one.kind == "scalar" else one.name: stored[one.name] for one in loss.inputs}
+    features = {one.name: stored[one.name].astype(np.float32) for one in loss.inputs if one.kind == "feature"}
+    kernel = compiled(kernel_text(loss, is_stored=True)).run
+    result = kernel(**(given | features), U=values["U"].astype(np.float32), device="numpy")
+    torch_result, slopes = by_torch(loss, values)
+    for name, expected in {"Result": torch_result, **{f"Slope{name}": slope for name, slope in slopes.items()}}.items():
+        size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+        bound = 2e-5 * (size + np.abs(np.nan_to_num(expected, posinf=0.0, neginf=0.0))) + 5e-7
+        known = np.isfinite(expected)
+        assert_within(np.where(known, result[name], 0), np.where(known, expected, 0.0), bound, f"{loss.name} {name}")
+        is_wide = (name == "Result" and loss.result != "tile") or name.removeprefix("Slope") in features
+        assert result[name].dtype == (np.float32 if is_wide else DTYPES[dtype])
 
 
 def test_every_public_function_has_a_row_and_a_doc_comment():

@@ -1,4 +1,4 @@
-"""Training losses at the ends of their domains, and what must not change them."""
+"""Training losses at the ends of their domains."""
 
 from __future__ import annotations
 
@@ -6,133 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.reference import training
 from tests.reference.execution import bits, compiled
 from tests.reference.training_table import LOSSES, Loss
+from tests.std.expressions import CLASS_LOSSES, batch, check_equal, evaluate, used
 from tests.std.test_training import draw, run
 
 INF, NAN = np.inf, np.nan
-CLASS_LOSSES = {
-    "cross_entropy": "cross_entropy(x, t)",
-    "smooth": "cross_entropy_smooth(x, t, 0.1)",
-    "smooth weighted": "cross_entropy_smooth(x, t, 0.1, w)",
-    "weighted": "cross_entropy_weighted(x, t, w)",
-    "soft": "cross_entropy_soft(x, q)",
-    "training": "training_cross_entropy(x, t)",
-    "focal": "focal_loss(x, t)",
-    "focal gamma": "focal_loss(x, t, 0.5)",
-    "info_nce": "info_nce(x, t, 0.5)",
-    "entropy": "softmax_entropy(x)",
-    "distillation": "distillation_loss(x, y, 2.0)",
-    "log probability": "class_logp(x, t)",
-}
 EACH = pytest.mark.parametrize("loss", CLASS_LOSSES.values(), ids=CLASS_LOSSES)
-
-
-def evaluate(
-    expression: str, wrt: str = "x", one: str = "1", device: str = "numpy", **values: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """The value of an expression of rows, and the slope of its sum in `wrt`. Arrays of one axis are features; `one` is
-    what the extent of a tile of one column is called."""
-    arrays = {name: np.asarray(value) for name, value in values.items()}
-    parameters, lets = [], []
-    for name, array in arrays.items():
-        element = "i32" if array.dtype.kind == "i" else "f32"
-        width = "C" if array.shape[-1] != 1 else "1" if name == "t" else one
-        dims = "[C]" if array.ndim == 1 else f"[M, {width}]"
-        span = "[:]" if array.ndim == 1 else "[r :+ 8, :]"
-        parameters.append((f"{name.upper()}: tensor<{element}>{dims}", dims))
-        lets.append(f"  let {name} = {name.upper()}{span}\n")
-        if name == wrt:
-            slope_dims = dims
-    signature = ", ".join(text for text, _ in parameters)
-    text = (
-        f"kernel run({signature}, F: tensor<f32>[M, 1], G: tensor<f32>{slope_dims}) {{\n"
-        f"  let r = ctx.block.x * 8\n{''.join(lets)}  let f = {expression}\n"
-        f"  F[r :+ 8, :] = f\n  G[r :+ 8, :] = grad(f, {wrt})\n}}\n"
-    )
-    given_arrays = {
-        name.upper(): array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
-        for name, array in arrays.items()
-    }
-    result = compiled(text).run(**given_arrays, device=device)
-    return result.F, result.G
-
-
-def batch(seed: int, rows: int, columns: int, scale: float = 3.0) -> dict[str, np.ndarray]:
-    """Logits on a grid, so that f32 shifts them exactly, and what the losses want beside them."""
-    rng = np.random.default_rng(seed)
-    q = np.exp(rng.normal(size=(rows, columns)))
-    return {
-        "x": np.round(rng.normal(size=(rows, columns)) * scale * 8) / 8,
-        "y": np.round(rng.normal(size=(rows, columns)) * scale * 8) / 8,
-        "t": rng.integers(0, columns, (rows, 1)),
-        "w": rng.uniform(0.5, 1.5, columns),
-        "q": q / q.sum(axis=1, keepdims=True),
-    }
-
-
-def used(loss: str, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arguments that the expression names."""
-    inside = loss[loss.index("(") :].replace("(", " ").replace(")", " ").replace(",", " ").split()
-    return {name: value for name, value in values.items() if name in inside}
-
-
-def check_equal(got: tuple, expected: tuple, tolerance: float = 3e-6) -> None:
-    for a, b in zip(got, expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
-
-
-SIZES = {"seed": st.integers(0, 2**16), "rows": st.integers(1, 9), "columns": st.integers(2, 40)}
-FEW = settings(max_examples=6)
-
-
-@EACH
-@FEW
-@given(**SIZES, shift=st.sampled_from([1e4, -1e4, 1e6]))
-def test_a_shift_of_the_logits_changes_nothing(loss: str, seed: int, rows: int, columns: int, shift: float):
-    values = used(loss, batch(seed, rows, columns))
-    check_equal(evaluate(loss, **(values | {"x": values["x"] + shift})), evaluate(loss, **values), 2e-5)
-
-
-@EACH
-@FEW
-@given(**SIZES)
-def test_permuted_classes_permute_the_gradient(loss: str, seed: int, rows: int, columns: int):
-    values = batch(seed, rows, columns)
-    order = np.random.default_rng(seed).permutation(columns)
-    moved = {name: values[name][..., order] for name in "xywq"} | {"t": np.argsort(order)[values["t"]]}
-    f, g = evaluate(loss, **used(loss, values))
-    check_equal(evaluate(loss, **used(loss, moved)), (f, g[:, order]))
-
-
-@EACH
-@FEW
-@given(**SIZES, more=st.integers(1, 5))
-def test_masked_classes_are_not_there(loss: str, seed: int, rows: int, columns: int, more: int):
-    """Also with smoothing, which spreads over the classes that are there; weighted means divide by them."""
-    values = batch(seed, rows, columns)
-    fill = {"x": -INF, "y": -INF, "w": 1.0, "q": 0.0}
-    wider = {
-        name: np.concatenate([values[name], np.full((*values[name].shape[:-1], more), by)], axis=-1)
-        for name, by in fill.items()
-    } | {"t": values["t"]}
-    f, g = evaluate(loss, **used(loss, values))
-    got_f, got_g = evaluate(loss, **used(loss, wider))
-    check_equal((got_f, got_g[:, :columns]), (f, g))
-    assert (got_g[:, columns:] == 0).all()
-
-
-@EACH
-@FEW
-@given(**SIZES)
-def test_gradient_rows_sum_to_zero(loss: str, seed: int, rows: int, columns: int):
-    values = used(loss, batch(seed, rows, columns))
-    _, g = evaluate(loss, **values)
-    assert (np.abs(g.astype(np.float64).sum(axis=1)) <= 1e-6 * (1 + np.abs(g).sum(axis=1))).all()
 
 
 @EACH
@@ -175,24 +57,6 @@ def test_a_given_ignore_index():
     values = used("(x t)", batch(3, 4, 5)) | {"t": np.array([[0], [1], [2], [1]])}
     f, _ = evaluate("training_cross_entropy(x, t, ignore_index: 1)", **values)
     assert (f[:, 0] != 0).tolist() == [True, False, True, False]
-
-
-def test_no_options_are_plain_cross_entropy_bit_for_bit():
-    values = used("(x t)", batch(4, 9, 30))
-    plain = evaluate("cross_entropy(x, t)", **values)
-    for text in ("training_cross_entropy(x, t, 0.0, 0.0)", "cross_entropy_smooth(x, t, 0.0)"):
-        for a, b in zip(evaluate(text, **values), plain, strict=True):
-            np.testing.assert_array_equal(bits(a + np.float32(0)), bits(b + np.float32(0)))
-
-
-@EACH
-def test_micro_batches_are_the_joined_batch(loss: str):
-    values = used(loss, batch(5, 7, 12))
-    parts = [{n: v if v.ndim == 1 else v[rows] for n, v in values.items()} for rows in (slice(0, 3), slice(3, 7))]
-    joined = evaluate(loss, **values)
-    for index in (0, 1):
-        both = np.concatenate([evaluate(loss, **part)[index] for part in parts])
-        np.testing.assert_array_equal(bits(both), bits(joined[index]))
 
 
 @EACH
