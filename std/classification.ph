@@ -150,8 +150,10 @@ fn info_nce(s, t, temperature = 0.07) = cross_entropy(s / temperature, t)
 ///
 /// Domain: logits below `+inf`. Equals `torch.distributions.Categorical(logits=x).entropy()`.
 fn softmax_entropy(x) {
-  let logs = log_softmax(x)
-  return -rowsum(where(logs == -inf, 0.0, exp(logs) * logs))
+  // log sum e^d - sum p d, d from the row's maximum: the gradient needs no sum of p, which is 1.
+  let top = stop_grad(rowmax(x))
+  let d = x - top
+  return (logsumexp(x) - top) - rowsum(where(d == -inf, 0.0, softmax(x) * d))
 }
 
 /// Log-probability of each row's class: the `[R, 1]` column `x[t] - logsumexp(x)`.

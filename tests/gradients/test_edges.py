@@ -31,7 +31,10 @@ CONVENTIONS = {
     "amax ties": ("amax(x)", row(2, 2), row(0.5, 0.5)),
     "rowmax of -inf": ("rowmax(x)", row(-np.inf, -np.inf), row(0.5, 0.5)),
     "clamp at its bounds": ("clamp(x, -1.0, 1.0)", row(-2, -1, 0, 1, 2), row(0, 1, 1, 1, 0)),
-    "relu": ("max(x, 0.0)", row(-1, 0, 2), row(0, 0.5, 1)),
+    "max with 0": ("max(x, 0.0)", row(-1, 0, 2), row(0, 0.5, 1)),
+    "relu": ("relu(x)", row(-1, 0, 2), row(0, 0, 1)),
+    "relu6": ("relu6(x)", row(0, 3, 6), row(0, 1, 0)),
+    "hard swish": ("hardswish(x)", row(-3, 0, 3), row(0, 0.5, 1)),
     "sign": ("sign(x) * x", row(-2, 0, 3), row(-1, 0, 1)),
     "round": ("round(x) + floor(x) + ceil(x) + trunc(x)", row(0.2, 1.7), row(0, 0)),
     "f16 passes": ("f16(x * 3.0) + bf16(x)", row(0.1, 7), row(4, 4)),
@@ -60,6 +63,11 @@ def test_conventions(name):
     if name == "nested sides":
         got[0, 0] = 0
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_where_a_formula_changes_over():
+    """At 1 the library's `tanhshrink` goes from a polynomial, whose slope is less close than its value, to another."""
+    np.testing.assert_allclose(grad_of("tanhshrink(x)", row(-1, 1)), np.tanh(1.0) ** 2, rtol=1e-5)
 
 
 def test_a_row_that_a_mask_leaves_nothing_of():

@@ -11,12 +11,22 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> X: array<f32>;
 
-fn isnan_f32(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+// Integers in the order of the floats; both zeros give 0.
+fn order_key(x: f32) -> i32 {
+  let bits = bitcast<i32>(x);
+  return select(bits, -2147483648 - bits, bits < 0);
 }
 
-fn max_f32(x: f32, y: f32) -> f32 {
-  return select(select(max(x, y), y, isnan_f32(y)), x, isnan_f32(x));
+fn either_nan(x: f32, y: f32) -> bool {
+  return max(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu) > 0x7f800000u;
+}
+
+fn le_f32(x: f32, y: f32) -> bool {
+  return (order_key(x) <= order_key(y)) & !either_nan(x, y);
+}
+
+fn where_f32(condition: bool, chosen: f32, other: f32) -> f32 {
+  return select(other, chosen, condition);
 }
 
 @compute @workgroup_size(256)
@@ -35,7 +45,6 @@ fn in_place_relu(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
-      let done = params.div_C_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_C_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -45,29 +54,35 @@ fn in_place_relu(
         let X_at = u32(position);
         let X_at_1 = X_at * u32(params.C) + u32(start);
         let value = X[X_at_1];
+        let le = le_f32(value, 0.0);
+        let where_ = where_f32(le, 0.0, value);
         let X_at_2 = X_at * u32(params.C) + u32(c);
         let value_1 = X[X_at_2];
+        let le_1 = le_f32(value_1, 0.0);
+        let where_1 = where_f32(le_1, 0.0, value_1);
         let X_at_3 = X_at * u32(params.C) + u32(c_1);
         let value_2 = X[X_at_3];
+        let le_2 = le_f32(value_2, 0.0);
+        let where_2 = where_f32(le_2, 0.0, value_2);
         let X_at_4 = X_at * u32(params.C) + u32(c_2);
         let value_3 = X[X_at_4];
-        let max_ = max_f32(value, 0.0);
-        X[X_at_1] = max_;
-        let max_1 = max_f32(value_1, 0.0);
-        X[X_at_2] = max_1;
-        let max_2 = max_f32(value_2, 0.0);
-        X[X_at_3] = max_2;
-        let max_3 = max_f32(value_3, 0.0);
-        X[X_at_4] = max_3;
+        let le_3 = le_f32(value_3, 0.0);
+        let where_3 = where_f32(le_3, 0.0, value_3);
+        X[X_at_1] = where_;
+        X[X_at_2] = where_1;
+        X[X_at_3] = where_2;
+        X[X_at_4] = where_3;
       }
+      let done = params.div_C_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.C; c_3 += 256) {
         let position_1 = r + job_1;
         let X_at_5 = u32(position_1);
         let X_at_6 = X_at_5 * u32(params.C) + u32(c_3);
         let value_4 = X[X_at_6];
-        let max_4 = max_f32(value_4, 0.0);
-        X[X_at_6] = max_4;
+        let le_4 = le_f32(value_4, 0.0);
+        let where_4 = where_f32(le_4, 0.0, value_4);
+        X[X_at_6] = where_4;
       }
     }
   }

@@ -37,14 +37,13 @@ def sum_over(ledger: Ledger, terms: Sum, donor: ir.Value, axes: Axes, *, keeps_a
     inside: dict[tuple[Powers, frozenset], list[Term]] = {}
     for term in terms:
         outer, inner = _split(ledger, term, axes)
+        inner = _without_idle_guard(ledger, inner)
         known = _known_sum(ledger, outer, inner, donor, axes, keeps_axes)
         if known is not None:
             done += multiply((outer,), known)
         else:
             outer, inner = _absorbed(ledger, outer, inner)
-            inside.setdefault((outer.powers, outer.guards), []).append(
-                replace(inner, coefficient=outer.coefficient)
-            )
+            inside.setdefault((outer.powers, outer.guards), []).append(replace(inner, coefficient=outer.coefficient))
     for (powers, guards), parts in inside.items():
         factor = parts[0].coefficient
         terms = tuple(replace(part, coefficient=part.coefficient / factor) for part in parts)
@@ -75,12 +74,22 @@ def _split(ledger: Ledger, term: Term, axes: Axes) -> tuple[Term, Term]:
     return Term(term.coefficient, tuple(narrow), guards), Term(1.0, tuple(wide), term.guards - guards)
 
 
+def _without_idle_guard(ledger: Ledger, term: Term) -> Term:
+    """f alone under f != 0 is f, also where f is NaN."""
+    if len(term.powers) != 1 or term.powers[0][1] != 1 or len(term.guards) != 1:
+        return term
+    ((condition, wanted),) = term.guards
+    match ledger.value(condition):
+        case ir.Pointwise(op="ne", operands=(f, ir.Const(value=0.0))) if wanted:
+            is_idle = ledger.class_of(f) == term.powers[0][0]
+            return replace(term, guards=frozenset()) if is_idle else term
+    return term
+
+
 # --- sums that are known -------------------------------------------------------------------------------------
 
 
-def _known_sum(
-    ledger: Ledger, outer: Term, term: Term, donor: ir.Value, axes: Axes, keeps_axes: bool
-) -> Sum | None:
+def _known_sum(ledger: Ledger, outer: Term, term: Term, donor: ir.Value, axes: Axes, keeps_axes: bool) -> Sum | None:
     """The sum of the term, where it is known. It is going to be multiplied by `outer`."""
     if not term.powers and not term.guards:
         return (ledger.count(donor, axes, keeps_axes=keeps_axes),)
