@@ -20,42 +20,48 @@ from tests.std.odd import WAYS, draw_odd
 from tests.std.test_training import dims_of, kernel_text
 
 DTYPES = ("f32", "f16", "bf16")
+# A shader of WebGPU's default limits binds no more.
+MOST_TENSORS = 8
 # Stored in 16 bits they are what they are in 32
 ELEMENTWISE = {row.function for row in ACTIVATIONS}
 
 
 @cache
 def subject(loss: Loss, dtype: str) -> Subject:
-    return Subject(kernel_text(loss, is_stored=True), "run", {"E": dtype})
+    return Subject(kernel_text(loss, is_stored=True, most=MOST_TENSORS), "run", {"E": dtype})
 
 
 def execution(loss: Loss, dtype: str) -> Execution:
     """One text for all sizes, on one device or the other: a new text costs a device half a second."""
     name = backends.DEVICE_NAMES[crc32(f"{loss.name} {dtype}".encode()) % len(backends.DEVICE_NAMES)]
+    if loss.function == "triplet_margin_loss":
+        # Mesa computes (a - n) + eps as a - (n - eps), which is less exact where a is near n.
+        name = backends.DEVICE_NAMES[-1]
     return Execution(f"on {name}", known=False, device=name)
 
 
 def check(loss: Loss, dtype: str, seed: int, rows: int, columns: int, ways: frozenset[str]) -> Outcome:
-    values = draw_odd(loss, seed, rows, columns, ways)
+    # What f16 cannot hold would be infinite, and all results NaN.
+    values = draw_odd(loss, seed, rows, columns, ways - {"shift by 1e6"} if dtype == "f16" else ways)
     dims = dims_of(loss, values)
     kernel = subject(loss, dtype).kernel
     tensors = zeros_for(kernel, dims)
     scalars = {}
     for name, value in values.items():
         if name in tensors:
-            with np.errstate(over="ignore"):
-                tensors[name] = value.astype(tensors[name].dtype)
+            if dtype == "f16" and name not in ("T", "Target"):
+                value = np.where(np.isfinite(value), np.clip(value, -65504.0, 65504.0), value)
+            tensors[name] = value.astype(tensors[name].dtype)
         else:
             scalars[f"{name.lower()}0"] = value
     return subject(loss, dtype).check(Data(tensors, scalars, dims), [execution(loss, dtype)])
 
 
-# Without batch_norm, whose gradients in all arguments take more buffers than a shader may have
 PAIRS = [
     pytest.param(loss, dtype, id=f"{loss.name}-{dtype}")
     for loss in EVERY
     for dtype in DTYPES
-    if loss.function != "batch_norm" and (dtype == "f32" or loss.function not in ELEMENTWISE)
+    if dtype == "f32" or loss.function not in ELEMENTWISE
 ]
 
 

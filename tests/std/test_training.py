@@ -38,10 +38,10 @@ def differentiated(loss: Loss) -> list[Input]:
     return [one for one in loss.inputs if one.kind in ("tile", "column", "feature") and not one.is_constant]
 
 
-def kernel_text(loss: Loss, *, by_scalars: bool = False, is_stored: bool = False) -> str:
+def kernel_text(loss: Loss, *, by_scalars: bool = False, is_stored: bool = False, most: int = 99) -> str:
     """The result, and the gradient of its sum weighed by U in every argument, or, instead, in every scalar; blocks of 8
     rows, or one block where all rows have a part in a gradient. `is_stored`: of type E are the tensors of a value a row
-    or an element, all but U and the column of results."""
+    or an element, all but U and the column of results. There are `most` tensors, gradients of the first arguments."""
     element = "E" if is_stored else "f32"
     width = {"column": "[M, 1]", "tile": "[M, C]", "scalar": "[1, 1]"}[loss.result]
     span = "[0 :+ 1, :]" if loss.result == "scalar" else "[r :+ 8, :]"
@@ -68,7 +68,7 @@ def kernel_text(loss: Loss, *, by_scalars: bool = False, is_stored: bool = False
         if by_scalars and one.kind == "scalar":
             parameters.append(f"Slope{one.name}: tensor<f32>[1]")
             lines.append(f"  Slope{one.name}[0] = grad(z, {one.name.lower()}0)\n")
-    for one in () if by_scalars else differentiated(loss):
+    for one in () if by_scalars else differentiated(loss)[: most - len(parameters) - 1]:
         parameters.append(f"Slope{one.name}: tensor<{types[one.kind]}>{DIMS[one.kind]}")
         lines.append(f"  Slope{one.name}{READS[one.kind]} = grad(z, {one.name.lower()}0)\n")
     result = element if loss.result == "tile" else "f32"
