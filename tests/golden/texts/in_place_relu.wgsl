@@ -45,6 +45,7 @@ fn in_place_relu(
     let is_active = job_1 < extent;
     if (is_active) {
       let r = block * 8;
+      let done = params.div_C_1024 * 1024;
       for (var round_: i32 = 0; round_ < params.div_C_1024; round_ += 1) {
         let start = round_ * 1024 + lane;
         let c = start + 256;
@@ -54,26 +55,25 @@ fn in_place_relu(
         let X_at = u32(position);
         let X_at_1 = X_at * u32(params.C) + u32(start);
         let value = X[X_at_1];
-        let le = le_f32(value, 0.0);
-        let where_ = where_f32(le, 0.0, value);
         let X_at_2 = X_at * u32(params.C) + u32(c);
         let value_1 = X[X_at_2];
-        let le_1 = le_f32(value_1, 0.0);
-        let where_1 = where_f32(le_1, 0.0, value_1);
         let X_at_3 = X_at * u32(params.C) + u32(c_1);
         let value_2 = X[X_at_3];
-        let le_2 = le_f32(value_2, 0.0);
-        let where_2 = where_f32(le_2, 0.0, value_2);
         let X_at_4 = X_at * u32(params.C) + u32(c_2);
         let value_3 = X[X_at_4];
+        let le = le_f32(value, 0.0);
+        let where_ = where_f32(le, 0.0, value);
+        X[X_at_1] = where_;
+        let le_1 = le_f32(value_1, 0.0);
+        let where_1 = where_f32(le_1, 0.0, value_1);
+        X[X_at_2] = where_1;
+        let le_2 = le_f32(value_2, 0.0);
+        let where_2 = where_f32(le_2, 0.0, value_2);
+        X[X_at_3] = where_2;
         let le_3 = le_f32(value_3, 0.0);
         let where_3 = where_f32(le_3, 0.0, value_3);
-        X[X_at_1] = where_;
-        X[X_at_2] = where_1;
-        X[X_at_3] = where_2;
         X[X_at_4] = where_3;
       }
-      let done = params.div_C_1024 * 1024;
       let first = done + lane;
       for (var c_3: i32 = first; c_3 < params.C; c_3 += 256) {
         let position_1 = r + job_1;
