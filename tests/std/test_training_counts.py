@@ -19,7 +19,10 @@ ROW = (
 )
 THEIRS = "  let logq = log_softmax(y)\n  let q = exp(logq)\n"
 ONE_HOT = "where(iota(1) == t, 1.0, 0.0)"
-SPREAD = "  let count = rowsum(where(x == -inf, 0.0, 1.0))\n  let spread = rowsum(where(x == -inf, 0.0, m - x)) / count + l\n"
+SPREAD = (
+    "  let count = rowsum(where(x == -inf, 0.0, 1.0))\n"
+    "  let spread = rowsum(where(x == -inf, 0.0, m - x)) / count + l\n"
+)
 
 BY_HAND = {
     "training_cross_entropy(x, t)": ROW
@@ -65,12 +68,13 @@ BY_HAND = {
     "  let loss = -0.5 * rowsum(of_p + of_q)\n  let g = -0.5 * (of_p - p * rowsum(of_p))\n",
     "sigmoid_focal_loss(x, y)":
     "  let is_one = y > 0.5\n  let u = where(is_one, -x, x)\n  let a = where(is_one, 0.25, 0.75)\n"
-    "  let sp = softplus(u)\n  let p = sigmoid(u)\n  let q = exp(-2.0 * softplus(-u))\n  let loss = rowmean(a * q * sp)\n"
+    "  let sp = softplus(u)\n  let p = sigmoid(u)\n  let q = exp(-2.0 * softplus(-u))\n"
+    "  let loss = rowmean(a * q * sp)\n"
     "  let slope = a * q * (2.0 * (1.0 - p) * sp + p) / f32(V)\n  let g = where(is_one, -slope, slope)\n",
 }  # fmt: skip
 
-# Guards of masked classes keep apart what cancels by hand (and in `tests.gradients.test_counts`' jsd, which has no masked classes):
-# the slope of the shared logarithm, a quotient.
+# Guards of masked classes keep apart what cancels by hand, and in `jsd` of `tests.gradients.test_counts`, which has no
+# masked classes: the slope of the shared logarithm, a quotient.
 MORE_EXPONENTIALS = {"js_div(log_softmax(x), log_softmax(y))": 2}
 
 
