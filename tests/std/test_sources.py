@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from torch.nn import functional
 
 from tilec.diag.report import Reporter
 from tilec.sema.library import library
+from tilec.sema.library_page import library_page
 from tilec.sema.resolve import load_program
 from tilec.source import Source
 
@@ -28,6 +30,22 @@ def test_library_loads_whole():
     std = library()
     std.load_all()
     assert {"cross_entropy", "softmax", "layer_norm", "gelu"} <= std.names
+
+
+def test_the_page_of_the_library_is_current():
+    page = library_page()
+    assert (ROOT / "docs" / "library.md").read_text(encoding="utf-8") == page
+    assert all(f"`{name}(" in page for name in library().names)
+    assert all(f"## {path.name}" in page for path in (ROOT / "std").glob("*.ph"))
+    assert all(f"(std/{path.name})" in (ROOT / "README.md").read_text("utf-8") for path in (ROOT / "std").glob("*.ph"))
+
+
+def test_every_loss_of_torch_is_in_the_library():
+    """But for what is no function of a row: an alignment, a matrix product, and one that takes a Python function."""
+    losses = {name for name in dir(functional) if name.endswith(("_loss", "entropy", "entropy_with_logits", "kl_div"))}
+    others = {"ctc_loss", "linear_cross_entropy", "triplet_margin_with_distance_loss"}
+    assert len(losses) > 20
+    assert losses - others <= library().names
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -97,12 +97,13 @@ def test_gradcheck_in_float32(reduction: str, execution: str):
     assert gradcheck(lambda x: loss_of(x, target, alpha=0.1), logits, 2.0**-7, 1e-4, 1e-4)
 
 
+@each_execution
 @each_reduction
 @pytest.mark.parametrize("dtype", DTYPES[1:], ids=str)
-def test_gradcheck_in_half_precision(reduction: str, dtype: torch.dtype):
+def test_gradcheck_in_half_precision(dtype: torch.dtype, reduction: str, execution: str):
     """Logits are multiples of 1/16 below 1 in magnitude, so that steps of 1/16 are exact: off by 1/256/48 of the third
     derivative's size, and the derived gradient by its rounding."""
-    loss_of = function(kernels().ignoring, "Loss", "Logits", reduction=reduction, device="numpy")
+    loss_of = function(kernels().ignoring, "Loss", "Logits", reduction=reduction, device=execution)
     draw = torch.randint(-8, 8, (4, 5), generator=torch.Generator().manual_seed(3)) / 16
     logits = draw.to(dtype).requires_grad_()
     target = torch.tensor([[1], [4], [-100], [0]])
