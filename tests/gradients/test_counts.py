@@ -114,6 +114,19 @@ def test_counts(name):
     np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
 
 
+def test_several_gradients_share_their_work():
+    """In x and y at once: one softmax, and of a loss and its gradient one logsumexp."""
+    text = HEAD + "  let l0 = softmax(x) * y\n  let gx = grad(l0, x)\n  let gy = grad(l0, y)\n  let g = gx + gy\n" + TAIL
+    by_hand = HEAD + SOFTMAX + "  let g = p * (y - rowsum(p * y)) + p\n" + TAIL
+    cost, limit = (counted(one)[1] for one in (text, by_hand))
+    for kind in {*cost, *limit}:
+        assert cost[kind] <= limit[kind], (kind, cost, limit)
+    twice = HEAD + "  let l0 = logsumexp(x)\n  let g = grad(l0, x) + 2.0 * grad(square(l0), x)\n" + TAIL
+    _, cost = counted(twice)
+    assert cost["reductions"] == 2
+    assert cost["wide exp"] == 1
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_plans(name):
     expression, _ = PAIRS[name]
