@@ -116,7 +116,8 @@ def test_counts(name):
 
 def test_several_gradients_share_their_work():
     """In x and y at once: one softmax, and of a loss and its gradient one logsumexp."""
-    text = HEAD + "  let l0 = softmax(x) * y\n  let gx = grad(l0, x)\n  let gy = grad(l0, y)\n  let g = gx + gy\n" + TAIL
+    text = HEAD + "  let l0 = softmax(x) * y\n  let gx = grad(l0, x)\n  let gy = grad(l0, y)\n"
+    text += "  let g = gx + gy\n" + TAIL
     by_hand = HEAD + SOFTMAX + "  let g = p * (y - rowsum(p * y)) + p\n" + TAIL
     cost, limit = (counted(one)[1] for one in (text, by_hand))
     for kind in {*cost, *limit}:

@@ -47,7 +47,8 @@ def check_slope(loss: Loss, one: Input, found: np.ndarray, twin: Slopes, torch: 
     noise = np.nan_to_num(20 * twin.noise, posinf=0.0)
     if (loss.function, one.name) in ANY_OF_A_KINK:
         nearest = np.clip(found, twin.low, twin.high)
-        agree(one, found, nearest, noise + 1e-5, at_kink & np.isfinite(twin.low), "between the sides'")
+        slack = noise + 1e-5 * (1 + np.abs(nearest))
+        agree(one, found, nearest, slack, at_kink & np.isfinite(twin.low), "between the sides'")
     else:
         agree(one, found, torch, 1e-5 * np.abs(torch) + 1e-6 * (1 + scale) + noise, at_kink, "torch's")
     if one.kind == "feature" or loss.result == "scalar":
