@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _BUFFER_TYPES = {"read": "read-only-storage", "read_write": "storage", "uniform": "uniform"}
 _BIND_GROUPS_KEPT = 256
 _UNIFORMS_KEPT = 1024
+_PIPELINES_KEPT = 512
+_MODULES_KEPT = 16
 _MOST_RECORDED = 4096
 _ENABLE_SUBGROUPS = re.compile(r"^[ \t]*enable\s+subgroups\s*;", re.MULTILINE)
 # naga has no such directive although it has the operations; the standard demands it. A comment keeps line numbers.
@@ -46,8 +48,9 @@ class Device:
         self._queue = handle.queue
         self._wgpu = load_wgpu()
         self.lock = threading.RLock()
-        self._modules: dict[str, Any] = {}
-        self._pipelines: dict[tuple[str, str, tuple[BindingKind | None, ...]], Pipeline] = {}
+        # A module is used for its entry points one after the other, a pipeline as long as a launch is prepared.
+        self._modules: Kept[Any] = Kept(_MODULES_KEPT)
+        self._pipelines: Kept[Pipeline] = Kept(_PIPELINES_KEPT)
         self._layouts: dict[tuple[BindingKind | None, ...], tuple[Any, Any]] = {}
         self._bind_groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
         self._uniforms: dict[tuple[int, int, int], Buffer] = {}
@@ -193,15 +196,15 @@ class Device:
         """Compiles one entry point, once per text. Raises DeviceError with the driver's words and the shader's line."""
         key = (wgsl, entry, tuple(bindings))
         with self.lock:
-            if key not in self._pipelines:
-                self._pipelines[key] = self._compile(*key)
-            return self._pipelines[key]
+            known = self._pipelines.get(key)
+            return known if known is not None else self._pipelines.put(key, self._compile(*key))
 
     def _compile(self, wgsl: str, entry: str, bindings: tuple[BindingKind | None, ...]) -> Pipeline:
-        if wgsl not in self._modules:
+        module = self._modules.get(wgsl)
+        if module is None:
             with self._words("compile the shader"):
                 code = _ENABLE_SUBGROUPS.sub(_SUBGROUPS_NOTE, wgsl)
-                self._modules[wgsl] = self._handle.create_shader_module(code=code)
+                module = self._modules.put(wgsl, self._handle.create_shader_module(code=code))
         if bindings not in self._layouts:
             compute = self._wgpu.ShaderStage.COMPUTE
             entries = [
@@ -215,7 +218,7 @@ class Device:
         group, whole = self._layouts[bindings]
         with self._words(f"compile the entry point {entry}"):
             handle = self._handle.create_compute_pipeline(
-                layout=whole, compute={"module": self._modules[wgsl], "entry_point": entry}
+                layout=whole, compute={"module": module, "entry_point": entry}
             )
         return Pipeline(handle, group, bindings, entry, next_serial())
 
