@@ -47,7 +47,8 @@ class Facts:
         if value is None:
             return False
         answer = value % divisor == 0
-        self._record(f"{extent} % {divisor} {'==' if answer else '!='} 0")
+        text = str(extent) if len(extent.terms) == 1 else f"({extent})"
+        self._record(f"{text} % {divisor} {'==' if answer else '!='} 0")
         return answer
 
     def at_most(self, extent: Extent, limit: int) -> bool:

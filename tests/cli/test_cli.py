@@ -217,6 +217,17 @@ def test_run_in_the_interpreter(capsys, files):
     np.testing.assert_array_equal(np.load(files / "y.npy"), np.arange(12).reshape(3, 4) + 0.5)
 
 
+def test_run_keeps_what_it_compiled(capsys, files, lavapipe, monkeypatch):
+    monkeypatch.setenv("TILEC_CACHE", str(files / "cache"))
+    arguments = ["run", "good.ph", "--kernel", "token_loss", "--dim", "M=20", "--dim", "V=33", "--device", "lavapipe"]
+    assert run(capsys, *arguments, "--no-cache")[0] == 0
+    assert not (files / "cache").exists()
+    monkeypatch.setenv("TILEC_CACHE", str(files / "cache"))
+    for _ in range(2):
+        assert run(capsys, *arguments, "--check")[0] == 0
+    assert len(list((files / "cache" / "compiled").iterdir())) == 1
+
+
 def test_run_checks_against_the_interpreter(capsys, files, lavapipe):
     arguments = ["run", "good.ph", "--kernel", "token_loss", "--dim", "M=20", "--dim", "V=33", "--device", "lavapipe"]
     for dtype in ("f32", "f16"):

@@ -118,6 +118,29 @@ def import_offences(name: str, text: str, standard: frozenset[str]) -> Iterator[
             yield f"{name}:{line}: imports {package}, which the project does not depend on"
 
 
+# What turns data into code; `compile` and `exec` as methods of other things are something else.
+_RUNNING_CALLS = {"eval", "exec", "compile", "__import__"}
+_RUNNING_MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "code", "codeop"}
+
+
+def code_from_data(name: str, text: str) -> Iterator[str]:
+    """Ways in which a text or a file could be run as Python: built-in calls, modules, NumPy's pickles."""
+    tree = ast.parse(text)
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    for line, package, _ in imported_packages(text):
+        if package in _RUNNING_MODULES:
+            yield f"{name}:{line}: imports {package}, which makes code of data"
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id in _RUNNING_CALLS - own:
+            yield f"{name}:{node.lineno}: calls {node.func.id}, which makes code of data"
+        for keyword in node.keywords:
+            is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+            if keyword.arg in ("allow_pickle", "shell") and not is_false:
+                yield f"{name}:{node.lineno}: {keyword.arg} makes code of data"
+
+
 def unmarked_comments(name: str, text: str) -> Iterator[str]:
     """Work that was left for later is no comment."""
     for number, line in enumerate(text.split("\n"), 1):

@@ -60,6 +60,28 @@ def test_allowed_imports_are_allowed() -> None:
     assert [*rules.import_offences("tilec/runtime/a.py", "def f():\n    import wgpu\n", STANDARD)] == []
 
 
+def test_no_data_becomes_code() -> None:
+    package = texts(".py", under="tilec/")
+    assert [offence for name, text in package for offence in rules.code_from_data(name, text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pickle\n", "def f():\n    from marshal import loads\n", "eval('1')\n", "exec(text)\n",
+        "def f(text):\n    return compile(text, 'a', 'eval')\n", "__import__('os')\n",
+        "np.load(path, allow_pickle=True)\n", "subprocess.run(text, shell=wanted)\n",
+    ],
+)  # fmt: skip
+def test_planted_code_from_data_is_found(text: str) -> None:
+    assert len([*rules.code_from_data("tilec/a.py", text)]) == 1
+
+
+def test_other_things_of_those_names_are_none() -> None:
+    text = "import re\nre.compile('a')\ndef compile(path): ...\ncompile('a.ph')\nnp.load(path, allow_pickle=False)\n"
+    assert [*rules.code_from_data("tilec/a.py", text)] == []
+
+
 def test_planted_length_and_words_are_found() -> None:
     assert rules.too_long("tilec/driver.py", "\n" * 401)
     assert rules.too_long("tilec/ops/pointwise.py", "\n" * 600) is None

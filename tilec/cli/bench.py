@@ -77,12 +77,14 @@ def main(options: argparse.Namespace) -> int:
 
 def cost_of(target: Target, prepared: Prepared) -> PlanCost | None:
     """The costs of the plan on the device, None where only a launch knows a size."""
+    from tilec.driver import Compiled
     from tilec.loop.count import count_lowered
     from tilec.plan.cost import UnknownSize
     from tilec.plan.estimate import estimate
     from tilec.runtime.profile import measure_profile
 
     compiled = prepared.compiled
+    assert isinstance(compiled, Compiled), "what is measured was compiled here"
     try:
         return estimate(
             compiled.kernel, compiled.plan, target.dims, measure_profile(target.device),

@@ -52,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--debug", action="store_true", help="assert and print; say where NaNs come from")
     result.add_argument("--trace", action="store_true", help="show every named value (needs --device numpy)")
     result.add_argument("--seed", type=int, default=0, help="of the drawn inputs (default 0)")
+    result.add_argument(
+        "--no-cache", action="store_true", help="compile anew, and keep nothing (as with TILEC_CACHE set to nothing)"
+    )
     add_choice_options(result)
     add_gradient_options(result)
     add_json_option(result)
@@ -63,11 +66,17 @@ def main(options: argparse.Namespace) -> int:
         import numpy as np  # noqa: F401
     except ImportError:
         raise Failure('`tilec run` needs NumPy: pip install "tilec[cli]", or "tilec[gpu]" for devices', 1) from None
+    import os
+
     from tilec.driver import parse_file
+    from tilec.runtime.cache import Build
+    from tilec.runtime.disk import choose_store
     from tilec.runtime.kernel import Kernel
 
     if options.trace and (options.device != "numpy" or options.json):
         raise Failure("--trace steps through the interpreter, for people: add --device numpy, without --json")
+    if options.no_cache:
+        os.environ["TILEC_CACHE"] = ""
     # Such as that there is no device: one line, not Python's two.
     warnings.showwarning = lambda message, *rest, **more: print_error(str(message))
     loaded = parse_file(options.file)
@@ -81,7 +90,7 @@ def main(options: argparse.Namespace) -> int:
     asked = dtypes(options.dtype)
     names = {"--input": given, "--output": saved, "--dim": sizes, "--dtype": asked}
     check_names(signatures, {**names, "--const": pairs(options.const, "--const")})
-    kernel = Kernel(program, signature, debug=options.debug)
+    kernel = Kernel(program, signature, build=Build(options.debug, choose_store(None)))
     fixed = constants(options.const, signature)
     if fixed:
         kernel = kernel.specialize(**fixed)

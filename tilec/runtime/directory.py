@@ -1,8 +1,8 @@
 """The directory in which this machine remembers things between processes: small texts, read with suspicion.
 
 Whoever can write there could otherwise decide what a later process does, so a file counts only if it is a plain file of
-this user that nobody else may write, and of a sane size; what is in it is checked by whoever reads it. Nothing that is
-read is ever executed.
+this user that nobody else may write, of a sane size, in a folder of this user that is closed to others. What is in it
+is checked by whoever reads it, and never executed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,20 @@ def cache_directory() -> Path | None:
         return None
 
 
-def read_text(path: Path) -> str | None:
+def is_own(folder: Path) -> bool:
+    """Whether the folder is there, this user's, no link, and closed to others (0700)."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    is_closed = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+    return stat.S_ISDIR(found.st_mode) and is_closed
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str | None:
     """The text of a file that can be trusted to be this user's own, None of any other or where there is none."""
+    if not is_own(path.parent):
+        return None
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, flags)
@@ -36,12 +48,12 @@ def read_text(path: Path) -> str | None:
         return None
     try:
         found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
             return None
         if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
             return None
         with open(handle, "rb", closefd=False) as file:
-            return file.read(MOST_BYTES).decode("utf-8")
+            return file.read(most).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
     finally:
@@ -49,8 +61,10 @@ def read_text(path: Path) -> str | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes the file whole or not at all, for this user alone. Raises OSError."""
+    """Writes the file whole or not at all, for this user alone. Raises OSError, also where others may write."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not is_own(path.parent):
+        raise PermissionError(f"{path.parent} is not this user's alone (chmod 700)")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:

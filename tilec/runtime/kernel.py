@@ -16,7 +16,7 @@ from tilec import driver
 from tilec.diag.report import Diagnostic, suggest
 from tilec.errors import ArrayError, DeviceError
 from tilec.options import Options
-from tilec.runtime.cache import Variants
+from tilec.runtime.cache import Build, Variants
 from tilec.runtime.kept import Kept
 from tilec.sema.program import KernelSignature, ParameterSignature, Program
 from tilec.types import DTYPES, DType
@@ -39,10 +39,10 @@ class Kernel:
         program: Program,
         signature: KernelSignature,
         constants: Mapping[str, bool | int | float] | None = None,
-        debug: bool = False,
+        build: Build | None = None,
     ) -> None:
         self._program = program
-        self.is_debug = debug
+        self._build = build or Build()
         self.write_steps: Callable[[str], None] | None = None
         """Gets a line for each step of the interpreter."""
         self._signature = signature
@@ -60,6 +60,11 @@ class Kernel:
     def signature(self) -> KernelSignature:
         """Parameters with their alternatives, defaults and docs, before types are chosen."""
         return self._signature
+
+    @property
+    def is_debug(self) -> bool:
+        """Whether it is a debug build."""
+        return self._build.debug
 
     @property
     def constants(self) -> Mapping[str, bool | int | float]:
@@ -89,7 +94,7 @@ class Kernel:
         key = tuple(sorted((name, repr(value)) for name, value in fixed.items()))
         known = self._specialised.get(key)
         if known is None:
-            known = self._specialised.put(key, Kernel(self._program, self._signature, fixed, self.is_debug))
+            known = self._specialised.put(key, Kernel(self._program, self._signature, fixed, self._build))
             known.check()
         return known
 
@@ -119,7 +124,7 @@ class Kernel:
             program, signature = driver.derive(
                 self._program, self.name, names, loss, in_place=in_place, upstream=how, constants=self._constants
             )
-            known = self._specialised.put(key, Kernel(program, signature, self._constants, self.is_debug))
+            known = self._specialised.put(key, Kernel(program, signature, self._constants, self._build))
             if fixed is None:
                 known.check()
         if fixed is None:
@@ -154,9 +159,9 @@ class Kernel:
 
     @cached_property
     def _default(self) -> Variants:
-        built = driver.build_kernel(self._program, self.name, {}, self._constants, debug=self.is_debug)
+        variants, built = self._build.variants(self._program, self._signature, {}, self._constants)
         self._warnings = built.warnings
-        return Variants(built.kernel)
+        return variants
 
     def _variants(self, dtypes: Mapping[str, DType]) -> Variants:
         """The tile kernel for dtypes of parameters and type variables."""
@@ -172,8 +177,8 @@ class Kernel:
         with self._lock:
             known = self._built.get(key)
             if known is None:
-                built = driver.build_kernel(self._program, self.name, chosen, self._constants, debug=self.is_debug)
-                known = self._built.put(key, Variants(built.kernel))
+                made, _ = self._build.variants(self._program, self._signature, chosen, self._constants)
+                known = self._built.put(key, made)
             return known
 
     def _asked_dtypes(self, dtypes: Mapping[str, Any] | None) -> dict[str, DType]:

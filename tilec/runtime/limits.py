@@ -8,9 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tilec.diag.catalog import TOO_MANY_BUFFERS
-from tilec.driver import Compiled
 from tilec.errors import CompileError, DeviceError
 from tilec.options import Options
+from tilec.runtime.executable import Code
 from tilec.tile.ir import Kernel, TensorParameter
 from tilec.wgsl.layout import fold, uniform_size
 
@@ -38,7 +38,7 @@ MOST_OF_AN_AXIS = 2**31 - 1 - 2**16
 """Loops over an axis count in an i32, up to one round of a workgroup past the end."""
 
 
-def compile_for(variants: Variants, device: Device, dims: Mapping[str, int], options: Options) -> Compiled:
+def compile_for(variants: Variants, device: Device, dims: Mapping[str, int], options: Options) -> Code:
     """The variant for these dims on the device, with the plan that was tuned for it. Raises CompileError, and
     DeviceError where another device would do."""
     from tilec.runtime.tuned import tuned_options
@@ -89,7 +89,7 @@ def way_around(device: Device, kernel: Kernel, shapes: Mapping[str, tuple[int, .
 
 
 def check_launch(
-    compiled: Compiled,
+    compiled: Code,
     device: Device,
     shapes: Mapping[str, tuple[int, ...]],
     values: Mapping[str, int],

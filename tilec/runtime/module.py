@@ -12,6 +12,8 @@ from typing import Any
 from tilec import driver
 from tilec.diag.report import Diagnostic, suggest
 from tilec.errors import CompileError
+from tilec.runtime.cache import Build
+from tilec.runtime.disk import choose_store
 from tilec.runtime.kernel import Kernel
 from tilec.source import Source
 
@@ -26,6 +28,7 @@ def compile(
     source: str | None = None,
     name: str = "inline.ph",
     debug: bool = False,
+    cache: bool | str | os.PathLike[str] | None = None,
 ) -> Module:
     """Compiles a `.ph` file, or a source text that diagnostics call `name`. Gives a module of its kernels.
 
@@ -33,25 +36,28 @@ def compile(
     of each type. Warnings go through `warnings` as CompileWarning. Imports of a text are looked for beside `name`.
     With `debug` the kernels check what they assert and print what they print, say where a NaN or infinity that they
     store was made and which elements of outputs they never wrote; they are slower.
+    What is compiled for launches is kept on disk for other processes: in the folder `cache`, not at all if it is False,
+    otherwise among the user's caches, or where the environment variable TILEC_CACHE says (empty: not at all).
     """
     if (path is None) == (source is None):
         raise CompileError(["compile takes a path, or source=... and a name for it"])
     if source is not None and not isinstance(source, str):
         raise CompileError([f"source must be a str, not {type(source).__name__}"])
+    build = Build(debug, choose_store(cache))
     if source is not None:
-        return Module(driver.parse_file(Source(name, source)), debug)
+        return Module(driver.parse_file(Source(name, source)), build)
     if not isinstance(path, (str, os.PathLike)):
         raise CompileError([f"a path must be a str or a path, not {type(path).__name__}"])
-    return Module(driver.parse_file(Path(path)), debug)
+    return Module(driver.parse_file(Path(path)), build)
 
 
 class Module:
     """The kernels of one program: `m.kernels`, `m.token_loss`, `m["token_loss"]`."""
 
-    def __init__(self, loaded: driver.Loaded, debug: bool = False) -> None:
+    def __init__(self, loaded: driver.Loaded, build: Build | None = None) -> None:
         self._program = loaded.program
         self.kernels: Mapping[str, Kernel] = MappingProxyType(
-            {name: Kernel(loaded.program, signature, debug=debug) for name, signature in loaded.signatures.items()}
+            {name: Kernel(loaded.program, signature, build=build) for name, signature in loaded.signatures.items()}
         )
         """The kernels by name, in the order of the source."""
         found = list(loaded.warnings)

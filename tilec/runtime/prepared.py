@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.driver import Compiled
 from tilec.errors import DeviceError, DeviceLostError
 from tilec.runtime.arrays import DeviceArray, allocate
 from tilec.runtime.compute import Device
+from tilec.runtime.executable import Code
 from tilec.runtime.limits import check_launch
 from tilec.runtime.memory import Buffer, Launch, Pipeline, Slice
 from tilec.runtime.recording import Work
@@ -51,7 +51,7 @@ class Prepared:
 
     def __init__(
         self,
-        compiled: Compiled,
+        compiled: Code,
         device: Device,
         dims: Mapping[str, int],
         scalars: Mapping[str, Number],
