@@ -160,15 +160,18 @@ class Windowed:
             self._prepared[rows] = made
         return self._prepared[rows]
 
-    def _each(self, rows: int) -> Iterator[tuple[int, int, Prepared]]:
-        """The windows: first row, number of rows, and what to launch."""
-        total = self.dims[self._windows.dim]
+    def _check(self, rows: int) -> None:
+        """Raises DeviceError where not even one block fits."""
         if not rows:
             step = self._windows.step
             raise DeviceError(
                 f"{self._beyond}, and {step} row{'s' if step > 1 else ''} of a block are too many to start or to fit "
                 "where a binding may: write the kernel with fewer rows a block, or split the rows in two"
             )
+
+    def _each(self, rows: int) -> Iterator[tuple[int, int, Prepared]]:
+        """The windows: first row, number of rows, and what to launch."""
+        total = self.dims[self._windows.dim]
         for first in range(0, total, rows):
             count = min(rows, total - first)
             yield first, count, self._for_rows(count)
@@ -177,6 +180,7 @@ class Windowed:
 
     def run(self, arrays: Mapping[str, DeviceArray], cleared: Sequence[Buffer] = ()) -> None:
         """Submits the windows one after the other on parts of the arrays. Returns before they are done."""
+        self._check(self._on_device.rows)
         if cleared:
             self.device.run([], cleared)
         copies = {
@@ -200,6 +204,7 @@ class Windowed:
 
     def run_host(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Runs on host arrays, a window at a time, so that the device need not hold all of them. Gives the results."""
+        self._check(self._on_host)
         results = {output.name: np.empty(output.shape, numpy_dtype(output.dtype)) for output in self.outputs}
         common: dict[str, np.ndarray | DeviceArray] = {
             tensor.name: upload_array(self.device, arrays[tensor.name], tensor.dtype)
