@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from tests.bench.cases import FORWARD, ROOT, SAMPLE_ROWS, Case, storage, train_error, worst_error
+from tests.bench.measure import Row, Table, print_table
 from tilec import driver
 from tilec.options import Options
 from tilec.runtime.compute import Device
@@ -31,6 +33,16 @@ from tilec.runtime.workload import Workload
 from tilec.types import DTYPES
 
 SHAPES = ((8192, 512), (8192, 2048), (8192, 32768), (8192, 50257), (4000, 131072), (2000, 262144), (4, 262144))
+GOALS_MS = {
+    (8192, 512): (0.0075, 0.0055, 0.0060), (8192, 2048): (0.038, 0.0155, 0.018), (8192, 32768): (0.53, 0.30, 0.32),
+    (8192, 50257): (0.85, 0.50, 0.55), (4000, 131072): (1.26, 0.62, 0.66), (2000, 262144): (1.40, 0.69, 0.72),
+    (4, 262144): (0.02, 0.02, 0.02),
+}  # fmt: skip
+"""For f32, f16 and bf16, on an NVIDIA H200."""
+SHARE_GOALS = {"sum_losses": 0.85, "batch_loss": 0.85}
+SHARE_GOAL = 0.90
+"""What share of the bandwidth of a copy, or of a read-only sweep for the kernels that hardly write, by kernel."""
+READERS = ("mse_rows", "kl_rows", "bce_rows", "sum_losses")
 WEIGHTS = (0.1, 1e-4)
 """alpha and beta where they are not 0."""
 ROTATED_BYTES = 256 << 20
@@ -135,7 +147,6 @@ class Cell:
         error = train_error(results["Loss"][:few], gradient, self.sample, self.targets[:few], alpha, beta, self.dtype)
         self.workload.restore()
         return 1e3 * self.timer.median(self.workload.launches(prepared)), error, len(compiled.program.dispatches)
-
 
     def whole_ms(self, options: Options, launches: int = 64) -> float:
         """Milliseconds of a prepared launch with all that the host does for it, many in a row."""
@@ -267,14 +278,56 @@ def best_forward(
     return {"tilec kernel ms": ms, "tilec whole ms": whole, "tilec error": error}
 
 
+def training_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """The best of each cell beside the copy, and how it stands to its goal."""
+    lines: list[Row] = []
+    goals: list[tuple[str, bool, str]] = []
+    for row in rows:
+        size = f"{row['rows']} x {row['columns']} {row['dtype']}"
+        times = [value for name, value in row.items() if name[:1] == "t" and name[1:].isdecimal()]
+        best = min(times, default=None)
+        line = {name: row[name] for name in ("rows", "columns", "dtype", "copy")}
+        lines.append(line | {"tilec": best, "of copy": best and row["copy"] / best, "check": _check(row)})
+        wanted = GOALS_MS.get((row["rows"], row["columns"]))
+        if wanted is not None and best is not None:
+            goal = wanted[("f32", "f16", "bf16").index(row["dtype"])]
+            goals.append((f"{size} in {goal:g} ms", best <= goal, f"{best:.4f} ms"))
+    return Table("the training loss with its gradient in place, milliseconds", lines, goals)
+
+
+def forward_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """The best of each kernel, and its share of the bandwidth of a copy and of a read-only sweep."""
+    lines: list[Row] = []
+    goals: list[tuple[str, bool, str]] = []
+    for row in rows:
+        shown = ("kernel", "rows", "columns", "dtype", "copy", "read", "of_copy", "of_read")
+        lines.append({name: row.get(name) for name in shown} | {"check": _check(row)})
+        if "of_copy" in row:
+            goal = SHARE_GOALS.get(row["kernel"], SHARE_GOAL)
+            of = "of_read" if row["kernel"] in READERS else "of_copy"
+            share = row[of]
+            size = f"{row['rows']} x {row['columns']} {row['dtype']}"
+            what = f"{row['kernel']} {size} at {goal:g} of the bandwidth of a {of.removeprefix('of_')}"
+            goals.append((what, share >= goal, f"{share:.2f}"))
+    return Table("forward kernels: share of the bandwidth that their bytes need", lines, goals)
+
+
+def _check(row: dict[str, Any]) -> str:
+    problems = [value for name, value in row.items() if name.startswith("problem")]
+    errors = [value for name, value in row.items() if "error" in name]
+    if problems:
+        return f"FAILED {problems[0]}"
+    return "ok" if all(error <= 1.0 for error in errors) else f"WRONG {errors}"
+
+
 def _show(found: dict[str, Any]) -> dict[str, Any]:
     texts = (f"{k}={x:.4f}" if isinstance(x, float) else f"{k}={x}" for k, x in found.items())
     print(" ".join(texts), flush=True)
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.gpu", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--device", default=None)
     parser.add_argument("--topic", choices=("training", "forward"), default="training")
     parser.add_argument("--dtypes", default="f32,f16,bf16")
@@ -283,13 +336,21 @@ def main() -> None:
     parser.add_argument("--kernels", default="", help="with --topic forward: only these, such as softmax_rows,kl_rows")
     parser.add_argument("--weights", action="store_true", help="alpha and beta that are not 0 too")
     parser.add_argument("--out", default="")
-    arguments = parser.parse_args()
+    return parser.parse_args(given)
+
+
+def main() -> int:
+    """1 if a result is wrong."""
+    arguments = parse()
     opened = open_gpu(arguments.device)
     print(f"device {opened.info}", flush=True)
     rows = (training if arguments.topic == "training" else forward)(opened, arguments)
     if arguments.out:
         Path(arguments.out).write_text(json.dumps(rows, indent=1))
+    table = (training_table if arguments.topic == "training" else forward_table)(rows)
+    print_table(table)
+    return 0 if table.is_right else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as xml
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 from tests.bench.cases import FORWARD, worst_error
 from tests.bench.cuda import CONTENDERS, Clock, Peers, forward_cell, training_cell
+from tests.bench.gpu import forward_table, training_table
+from tests.bench.picture import draw, shares
 from tilec.tile import interp
 
 ROWS, COLUMNS = 16, 40
@@ -46,3 +49,34 @@ def test_peers_agree_on_the_processor():
         assert row["eager error"] <= 1.0
         assert row.get("liger problem", "needs CUDA") == "needs CUDA"
     assert CONTENDERS[0] == "tilec"
+
+
+# --- what is made of the rows --------------------------------------------------------------------------------
+
+GPU_ROW = {"rows": 8192, "columns": 512, "dtype": "f16", "copy": 0.006, "t64": 0.008, "error64": 0.2, "t256": 0.006}
+CUDA_ROW = {
+    "rows": 8192, "columns": 512, "dtype": "f32", "copy kernel ms": 0.007, "tilec kernel ms": 0.01,
+    "liger kernel ms": 0.014, "torch.compile kernel ms": 0.07, "compile static kernel ms": 0.028,
+}  # fmt: skip
+
+
+def test_the_best_workgroup_size_counts():
+    table = training_table([GPU_ROW, {**GPU_ROW, "problem256": "no"}, {**GPU_ROW, "error64": 2.0}])
+    assert [row["tilec"] for row in table.rows] == [0.006] * 3
+    assert [row["check"] for row in table.rows] == ["ok", "FAILED no", "WRONG [2.0]"]
+    assert not table.is_right
+    assert table.goals[0] == ("8192 x 512 f16 in 0.0055 ms", False, "0.0060 ms")
+
+
+def test_readers_are_held_against_a_read_only_sweep():
+    row = {"rows": 8, "columns": 8, "dtype": "f32", "copy": 1.0, "read": 1.0, "of_copy": 0.95, "of_read": 0.5}
+    table = forward_table([{"kernel": name, **row} for name in ("softmax_rows", "mse_rows")])
+    assert [reached for _, reached, _ in table.goals] == [True, False]
+
+
+def test_the_picture_shows_every_contender():
+    assert shares(CUDA_ROW) == {"tilec": 0.7, "Liger": 0.5, "torch.compile": 0.25}
+    assert shares(GPU_ROW) == {"tilec": 1.0}
+    picture = xml.fromstring(draw([CUDA_ROW, GPU_ROW], "a & b"))
+    texts = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a & b", "f32", "f16", "8192 x 512", "0.70", "0.50", "0.25", "1.00"} <= set(texts)
