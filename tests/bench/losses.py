@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 import tilec
 from tests.bench import peers
 from tests.bench.measure import Contender, Row, Table, Timing, in_turn
+from tests.bench.tinygrad_peer import time_tinygrad
 from tilec.runtime.arrays import DeviceArray
 from tilec.runtime.compute import Device
 
@@ -20,6 +21,8 @@ FORWARD_SHAPES = [
 ]  # fmt: skip
 TRAINING_SHAPES = [(8192, 512), (256, 4096), (128, 32768), (64, 50257)]
 FORWARD_GOAL = 3.0
+SEED_GOALS = {(8192, 512): 6.0, (128, 32768): 2.5}
+TINYGRAD_GOAL = 5.0
 ALPHA, BETA = 0.1, 1e-3
 
 
@@ -28,7 +31,8 @@ def _module() -> tilec.Module:
     return tilec.compile(Path(__file__).with_name("kernels.ph"))
 
 
-def _draw(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_rows(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Logits and a target for each row, the same ones each time."""
     rng = np.random.default_rng([rows, columns])
     logits = (rng.standard_normal((rows, columns), np.float32) * 3).astype(np.float32)
     return logits, rng.integers(0, columns, (rows, 1), dtype=np.int32)
@@ -44,7 +48,7 @@ def forward(device: Device, seconds: float) -> Table:
 
 
 def _forward(device: Device, rows: int, columns: int, seconds: float) -> Row:
-    x, t = _draw(rows, columns)
+    x, t = draw_rows(rows, columns)
     logits, target = device.array(x), device.array(t)
     ours, theirs = (device.array(np.zeros((rows, 1), np.float32)) for _ in range(2))
     kernel = _module().token_loss
@@ -64,11 +68,23 @@ def training(device: Device, seconds: float) -> Table:
     """`train_loss` for each shape, with alpha and beta non-zero in both hand-written and compiled kernels."""
     rows = [_training(device, *shape, seconds) for shape in TRAINING_SHAPES]
     title = f"train_loss: loss and gradient in place, f32, label smoothing and z-loss, on {device.name}"
-    return Table(title, rows, [])
+    return Table(title, rows, [goal for row in rows for goal in _goals(row)])
+
+
+def _goals(row: Row) -> Iterator[tuple[str, bool, str]]:
+    """How many times as fast as its peers it shall be; those of a peer that is missing are left out."""
+    size = (row["rows"], row["columns"])
+    wanted = {"seed shape": SEED_GOALS.get(size), "tinygrad": TINYGRAD_GOAL}
+    wanted["torch"] = 1.0 if size[0] * size[1] >= 256 * 4096 else None
+    for peer, least in wanted.items():
+        speed = row.get(f"{peer} x")
+        if least is not None and speed is not None:
+            what = f"{size[0]} x {size[1]} at least {least:g} times as fast as {peer}"
+            yield what, speed >= least, f"{speed:.1f} times"
 
 
 def _training(device: Device, rows: int, columns: int, seconds: float) -> Row:
-    x, t = _draw(rows, columns)
+    x, t = draw_rows(rows, columns)
     scale = 1.0 / rows
     kept, target = device.array(x), device.array(t)
     logits = {name: device.array(x) for name in ("tilec", "seed shape")}
@@ -89,11 +105,16 @@ def _training(device: Device, rows: int, columns: int, seconds: float) -> Row:
     }
     contenders |= _on_the_cpu({"numpy": peers.training_in_numpy(x, t), "torch": peers.training_in_torch(x, t)})
     timings = in_turn(contenders, seconds)
+    other = time_tinygrad(rows, columns, seconds / 2, device.name)
+    if other is not None:
+        timings["tinygrad"] = other[0]
     loss, gradient = peers.exact_training(x, t, ALPHA, BETA, scale)
     errors = {
         name: max(_error(losses[name], loss), _error(logits[name], gradient) * rows)
         for name in contenders.keys() & logits.keys()
     }
+    if other is not None:
+        errors["tinygrad"] = other[1]
     return _row(device, rows, columns, timings, errors)
 
 
@@ -132,7 +153,7 @@ def _row(device: Device, rows: int, columns: int, timings: dict[str, Timing], er
     row: Row = {"rows": rows, "columns": columns, "tilec ms": ours.wall}
     if is_cpu:
         row["cpu ms"] = ours.processor
-    for name in ("seed shape", "numpy", "torch"):
+    for name in ("seed shape", "numpy", "torch", *(["tinygrad"] if "tinygrad" in timings else [])):
         timing = timings.get(name)
         row[f"{name} ms"] = timing and timing.wall
         if is_cpu:
