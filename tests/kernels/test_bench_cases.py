@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.bench.cases import FORWARD, worst_error
-from tests.bench.cuda import CONTENDERS, Clock, Peers, forward_cell, training_cell
+from tests.bench.cuda import CONTENDERS, forward_cell, training_cell
+from tests.bench.cuda_peers import Clock, Peers
 from tests.bench.gpu import forward_table, training_table
 from tests.bench.picture import draw, shares
 from tilec.tile import interp
