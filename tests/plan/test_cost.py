@@ -20,7 +20,7 @@ from tilec.source import Source
 from tilec.types import DTYPES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SMALL_CACHE = replace(H200, cache_bytes=1 << 10)
+SMALL_CACHE = replace(H200, cache_bytes=0)
 ROW_SUMS = """
 kernel sums(A: tensor<f32>[M, V], Out: tensor<f32>[M]) {
   let r = ctx.block.x * 8
@@ -102,9 +102,23 @@ def test_a_long_row_is_read_twice_a_short_one_stays_in_registers():
 def test_what_runs_at_once_fits_the_cache_or_not():
     dims = {"M": 4096, "V": 65536}
     large = cost_of(SCALED, dims, replace(H200, cache_bytes=1 << 40))
-    small = cost_of(SCALED, dims)
-    assert small.moved - large.moved == 4096 * 65536 * 4
+    small = cost_of(SCALED, dims, SMALL_CACHE)
+    weights = 65536 * 4
+    assert small.moved - large.moved == 4096 * 65536 * 4 + 4095 * weights
     assert small.seconds > large.seconds
+
+
+def test_a_sweep_that_turns_finds_what_was_read_last():
+    dims = {"M": 4096, "V": 1 << 17}
+    cost = cost_of(EXAMPLES / "train_loss.ph", dims, kernel="train_loss", dtypes={"T": "f32"})
+    first, second = [s for each in rounds(cost) for s in each.streams if s.memory == "Logits" and not s.writes]
+    logits = 4096 * (1 << 17) * 4
+    assert first.moved == first.touched == second.touched == logits
+    assert 0.5 * logits < second.moved < 0.9 * logits
+    half = cost_of(
+        EXAMPLES / "train_loss.ph", dims, replace(H200, cache_bytes=H200.cache_bytes // 2), {"T": "f32"}, "train_loss"
+    )
+    assert half.moved - cost.moved == pytest.approx((logits - second.moved) / 2, rel=1e-6)
 
 
 def test_a_tensor_that_all_rows_share_comes_from_memory_once():
@@ -259,7 +273,7 @@ def test_a_software_device_does_one_thing_after_the_other():
 def test_advice_names_what_is_lost():
     train = EXAMPLES / "train_loss.ph"
     assert "V=20001: rows of A start between vectors; V divisible by 4" in advice(ROW_SUMS, {"M": 64, "V": 20001})
-    long = advice(train, {"M": 8192, "V": 1 << 18}, kernel="train_loss", dtypes={"T": "f32"})
+    long = advice(train, {"M": 8192, "V": 1 << 18}, SMALL_CACHE, {"T": "f32"}, "train_loss")
     assert "Logits is read again, 8.59 GB more than once" in long
     shared = advice(SCALED, {"M": 64, "V": 33}, dtypes={"X": "f16"})
     assert "neighbouring rows of X share words" in shared

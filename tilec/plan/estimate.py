@@ -201,7 +201,7 @@ class _Estimator:
         jobs = self._jobs(phase) * turns
         swept = prod(self.size(extent) for extent in item.swept) if item.wide else 0
         touches = self._touches(phase, item)
-        streams = [self._stream(dispatch, phase, touch, turns, workgroups) for touch in touches]
+        streams = [self._stream(dispatch, phase, item, touch, turns, workgroups) for touch in touches]
         for touch, stream in zip(touches, streams, strict=True):
             self.seen[touch.key] = dispatch, phase, stream.touched
         asked = [touch.elements("s") * jobs * touch.element_bytes for touch in touches]
@@ -250,7 +250,9 @@ class _Estimator:
             count *= turns if _varies(access, "loop") else 1
         return min(count, whole) * touch.element_bytes
 
-    def _stream(self, dispatch: Dispatch, phase: Phase, touch: _Touch, turns: int, workgroups: int) -> Stream:
+    def _stream(
+        self, dispatch: Dispatch, phase: Phase, item: Round, touch: _Touch, turns: int, workgroups: int
+    ) -> Stream:
         access = touch.access
         footprint = self._footprint(touch, turns)
         touched = touch.elements("s") * self._jobs(phase) * turns * touch.element_bytes
@@ -279,8 +281,11 @@ class _Estimator:
             kept = min(1.0, mapping.resident * mapping.lanes * mapping.granule / row)
             stream.source, stream.moved = "registers", int(touched * (1.0 - kept))
             return stream
-        if self._between(dispatch, before, footprint, workgroups) <= cache:
+        between = self._between(dispatch, before, footprint, workgroups)
+        if between <= cache:
             stream.source, stream.moved = "cache", 0
+        elif is_same_phase and item.is_backwards:  # what was read last is still there
+            stream.moved = int(touched * (1.0 - cache / between))
         return stream
 
     def _is_exclusive(self, phase: Phase, access: Access) -> bool:
