@@ -126,6 +126,13 @@ def test_tune_remembers_what_is_faster(capsys, files, on_lavapipe, remembers, mo
     code, out, _ = run(capsys, "tune", *on_lavapipe)
     assert code == 0
     assert "remembered: 4 threads, 2.00 times as fast as the default, in " in out
+    code, out, _ = run(capsys, "bench", *on_lavapipe)
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[-2:]] == ["default", "tuned"]
+    sizes = on_lavapipe[:7]
+    code, out, _ = run(capsys, "explain", *sizes, "--device", "lavapipe")
+    assert out.startswith("as `tilec tune` found it fastest on this device:\nplan of token_loss")
+    assert "4 threads each" in out
     rows[1]["agrees"] = False
     code, out, _ = run(capsys, "tune", *on_lavapipe)
     assert code == 1

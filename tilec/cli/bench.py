@@ -48,11 +48,15 @@ def main(options: argparse.Namespace) -> int:
         raise Failure("--seconds takes a number from 0 to 3600")
     from tilec.plan.alternatives import alternatives, naive
     from tilec.runtime.launch import options_for
+    from tilec.runtime.tuned import tuned_options
     from tilec.runtime.workload import Workload, time_contenders
 
     target = Target(options)
     base = options_for(target.device)
-    plans = {**alternatives(base), "naive": naive(base)} if options.plans else {"default": base}
+    tuned = tuned_options(target.kernel, target.device, target.dims, base)
+    plans = {"default": base} if tuned == base else {"default": base, "tuned": tuned}
+    if options.plans:
+        plans |= {**alternatives(base), "naive": naive(base)}
     with Progress(None if options.json else sys.stderr) as progress:
         contenders, refused = distinct(target, plans, lambda name, at, of: progress.show(f"compiling {name}", at / of))
         progress.show("filling tensors", 0.0)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tilec.driver import Explanation
     from tilec.options import Options
     from tilec.plan.profile import Profile
+    from tilec.runtime.compute import Device
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,30 +66,41 @@ def _explain_file(options: argparse.Namespace) -> int:
     sizes = {name: integer(text, f"--dim {name}") for name, text in pairs(options.dim, "--dim").items()}
     chosen = dtypes(options.dtype)
     check_names(signatures, {"--dim": sizes, "--dtype": chosen, "--const": pairs(options.const, "--const")})
-    compile_options, profile = _target(options)
+    compile_options, profile, device = _target(options)
+    tuned: list[str] = []
     found: dict[str, Explanation] = {}
     for signature in signatures:
         own = {name: size for name, size in sizes.items() if name in signature.dims}
         fixed = constants(options.const, signature)
         types = {name: dtype for name, dtype in chosen.items() if has_type(signature, name)}
         built = build_kernel(program, signature.name, types, fixed).kernel
-        found[signature.name] = explain(built, own, compile_options, profile)
+        chosen_options = compile_options
+        if device is not None:
+            from tilec.runtime.tuned import tuned_options
+
+            chosen_options = tuned_options(built, device, own, compile_options)
+        if chosen_options != compile_options:
+            tuned.append(signature.name)
+        found[signature.name] = explain(built, own, chosen_options, profile)
     if options.json:
         print_json({name: _json(one) for name, one in found.items()})
         return 0
-    for one in found.values():
+    for name, one in found.items():
+        if name in tuned:
+            print("as `tilec tune` found it fastest on this device:")
         print(one.text.rstrip("\n"))
         if one.cost is None and (sizes or profile is not None):
             print(f"what it costs depends on {one.missing}: --dim {one.missing}=SIZE for every dim")
     return 0
 
 
-def _target(options: argparse.Namespace) -> tuple[Options, Profile | None]:
-    """What the plan is made for, and the rates that predict its time. Raises Failure and DeviceError."""
+def _target(options: argparse.Namespace) -> tuple[Options, Profile | None, Device | None]:
+    """What the plan is made for, the rates that predict its time, and the device itself. Raises Failure and
+    DeviceError."""
     from tilec.options import Options
     from tilec.plan.profile import KNOWN
 
-    result, profile = Options(), None
+    result, profile, opened = Options(), None, None
     if options.profile is not None and options.device is not None:
         raise Failure("--device and --profile exclude each other")
     if options.profile is not None:
@@ -106,7 +118,7 @@ def _target(options: argparse.Namespace) -> tuple[Options, Profile | None]:
         result, profile = options_for(opened), measure_profile(opened)
     if options.threads is not None:
         result = replace(result, threads=max(1, integer(options.threads, "--threads")))
-    return result, profile
+    return result, profile, opened
 
 
 def _json(explanation: Explanation) -> dict[str, Any]:
