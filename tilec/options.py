@@ -26,7 +26,8 @@ class Limits:
 class Options:
     """`fusion` False gives the naive plan. `verify` runs the verifiers after every pass. `threads` overrides the plan's
     workgroup size. `split` overrides how many elements a sweep must exceed for several workgroups to share it where
-    jobs are few; `rows`, whether rows that begin between vectors are accessed as vectors (None: where it is worth it).
+    jobs are few; `kept` how many values of a row a lane keeps in registers at most (0: every sweep reads them again);
+    `rows` whether rows that begin between vectors are accessed as vectors (None: where it is worth it).
     `features` are WebGPU feature names that the output may use, `trusted` names of `TRUSTED`: built-ins
     that are known to be right on the device where the standard leaves them open."""
 
@@ -35,6 +36,7 @@ class Options:
     threads: int | None = None
     split: int | None = None
     rows: bool | None = None
+    kept: int | None = None
     features: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
     limits: Limits = Limits()

@@ -135,3 +135,24 @@ def test_a_long_sum_of_equal_terms_does_not_drift(known):
     tensors = {"A": np.repeat(rows, 20_000, axis=1), "Out": np.zeros((4, 1), np.float32)}
     got = run_plan(row_sums(), tensors, options=Options(threads=1), known=known)["Out"]
     np.testing.assert_allclose(got, rows.astype(np.float64) * 20_000, rtol=1e-6)
+
+
+def softmax_rows() -> ir.Kernel:
+    k = Rows()
+    k.builder.tensor("A", F32, ("M", "V"))
+    k.builder.tensor("Out", F32, ("M", "V"), "out")
+    x = k.load("A")
+    shifted = k.builder.op("exp", k.builder.op("sub", x, k.builder.reduce("max", x)))
+    k.store("Out", k.builder.op("div_f32", shifted, k.builder.reduce("sum", shifted)))
+    return k.builder.kernel(grid())
+
+
+@pytest.mark.parametrize(("kept", "granules"), [(None, 4), (0, 0), (15, 0), (16, 4), (128, 4)])
+def test_how_much_of_a_row_is_kept_can_be_asked(kept, granules):
+    options = Options(threads=64, kept=kept)
+    (dispatch,) = make_plan(softmax_rows(), Facts({"M": 5, "V": 512}), options).dispatches
+    assert dispatch.items[0].mapping.resident == granules
+    a = normal(np.random.default_rng(6), (5, 512))
+    tensors = {"A": a, "Out": np.zeros((5, 512), np.float32)}
+    expected = tile_interp.run(softmax_rows(), dict(tensors), {}, {"M": 5, "V": 512})["Out"]
+    np.testing.assert_allclose(run_plan(softmax_rows(), tensors, options=options)["Out"], expected, rtol=2e-5)

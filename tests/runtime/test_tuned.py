@@ -124,20 +124,24 @@ def test_only_a_workgroup_size_is_believed(file, kernel, lavapipe, options, thre
     assert tuned_options(kernel, lavapipe, DIMS, options) is options
 
 
-@pytest.mark.parametrize("split", [0, -1, "8", 8.0, True, 1 << 31, [8]])
-def test_only_a_number_of_elements_is_believed(file, kernel, lavapipe, options, split):
+@pytest.mark.parametrize(("name", "values"), [
+    ("split", [0, -1, "8", 8.0, True, 1 << 31, [8]]), ("kept", [-1, 1 << 20, "8", 0.0, False, {}]),
+])  # fmt: skip
+def test_only_numbers_that_a_plan_can_have_are_believed(file, kernel, lavapipe, options, name, values):
     document = json.loads(file.read_text())
-    for entry in document["plans"].values():
-        entry["split"] = split
-    file.write_text(json.dumps(document))
-    assert tuned_options(kernel, lavapipe, DIMS, options) is options
+    for value in values:
+        for entry in document["plans"].values():
+            entry[name] = value
+        file.write_text(json.dumps(document))
+        assert tuned_options(kernel, lavapipe, DIMS, options) is options
 
 
-def test_which_sweeps_are_shared_is_remembered_too(directory, kernel, lavapipe, options):
+@pytest.mark.parametrize("choice", [{"split": 512}, {"kept": 0}, {"kept": 16, "threads": 4}])
+def test_all_that_a_plan_is_made_of_is_remembered(directory, kernel, lavapipe, options, choice):
     from dataclasses import replace
 
-    remember(kernel, lavapipe, DIMS, options, replace(options, split=512), {})
-    assert tuned_options(kernel, lavapipe, DIMS, options) == replace(options, split=512)
+    remember(kernel, lavapipe, DIMS, options, replace(options, **choice), {})
+    assert tuned_options(kernel, lavapipe, DIMS, options) == replace(options, **choice)
     assert threads_of(kernel, lavapipe, DIMS, options) > 0
 
 

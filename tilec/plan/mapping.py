@@ -54,9 +54,9 @@ def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Fact
     most = _power_of_two_at_most(min(asked or options.limits.invocations, options.limits.invocations))
     for dispatch in dispatches:
         if options.limits.is_cpu:
-            _map_for_cpu(kernel, dispatch, most if asked else min(256, most), facts, options.limits.subgroup)
+            _map_for_cpu(kernel, dispatch, most if asked else min(256, most), facts, options)
         else:
-            _map_for_gpu(kernel, dispatch, most, bool(asked), facts, options.limits.subgroup)
+            _map_for_gpu(kernel, dispatch, most, bool(asked), facts, options)
         if dispatch.kind == "jobs":
             has_control = not all(isinstance(item, Round) for item in dispatch.phase.items)
             dispatch.merges_blocks = not has_control
@@ -78,7 +78,7 @@ def _turn_sweeps(phase: Phase) -> None:
 
 
 def _map_for_gpu(
-    kernel: tile.Kernel, dispatch: Dispatch, most: int, is_asked: bool, facts: Facts, subgroup: int
+    kernel: tile.Kernel, dispatch: Dispatch, most: int, is_asked: bool, facts: Facts, options: Options
 ) -> None:
     phases = all_phases(dispatch.items)
     if is_asked:
@@ -95,7 +95,7 @@ def _map_for_gpu(
         if _keeps_last_axis(rounds):
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
             lanes = max(1, min(lanes, threads // neighbours))
-        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, subgroup, keeps_part=True)
+        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, options, keeps_part=True)
 
 
 def _gpu_unroll(phase: Phase) -> int:
@@ -140,7 +140,7 @@ def _jobs_at_most(count: Extent, limit: int, facts: Facts) -> int:
 # --- software devices ----------------------------------------------------------------------------------------
 
 
-def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts, subgroup: int) -> None:
+def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: Facts, options: Options) -> None:
     phases = all_phases(dispatch.items)
     lanes = {phase: min(threads, _cpu_lanes(phase, _count(kernel, dispatch, phase), facts)) for phase in phases}
     is_single = all(count == 1 for count in lanes.values())
@@ -151,7 +151,7 @@ def _map_for_cpu(kernel: tile.Kernel, dispatch: Dispatch, threads: int, facts: F
         widths = [element_count(item.swept) for item in _wide_rounds(phase)]
         is_short = any(facts.at_most(width, stride * granules - 1) for width in widths)
         unroll = _UNROLL if is_short else granules
-        phase.mapping = _mapping(phase, lanes[phase], dispatch.threads, unroll, facts, subgroup)
+        phase.mapping = _mapping(phase, lanes[phase], dispatch.threads, unroll, facts, options)
 
 
 def _cpu_lanes(phase: Phase, count: Extent, facts: Facts) -> int:
@@ -175,7 +175,7 @@ def _is_over(width: Extent, facts: Facts) -> bool:
 
 
 def _mapping(
-    phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, subgroup: int, keeps_part: bool = False
+    phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, options: Options, keeps_part: bool = False
 ) -> Mapping:
     rounds = _wide_rounds(phase)
     granule = phase.granule
@@ -189,8 +189,11 @@ def _mapping(
     if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:
         width = rounds[0].swept[0]
         values = min(_RESIDENT_VALUES_PACKED if granule > 4 else _RESIDENT_VALUES, _REGISTERS // threads)
+        part = min(_KEPT_VALUES, values)
+        if options.kept is not None:
+            values = part = options.kept
         most = values // granule
-        kept = lanes * granule * (min(_KEPT_VALUES, values) // granule) if keeps_part and granule == 4 else 0
+        kept = lanes * granule * (part // granule) if keeps_part and granule == 4 else 0
         if most and facts.at_most(width, lanes * granule * most):
             known = facts.value(width) or 0
             resident = -(-known // (lanes * granule)) or most
@@ -200,7 +203,7 @@ def _mapping(
             resident, known, streams_rest = kept // (lanes * granule), kept, True
     jobs = threads // lanes
     jobs_fastest = _keeps_last_axis(rounds)
-    cluster = max(1, min(lanes, subgroup // (jobs if jobs_fastest else 1)))
+    cluster = max(1, min(lanes, options.limits.subgroup // (jobs if jobs_fastest else 1)))
     return Mapping(
         lanes, jobs, granule, phase.is_whole, unroll, resident, known, jobs_fastest, cluster, streams_rest
     )

@@ -22,13 +22,14 @@ from tilec.tile.ir import Kernel
 from tilec.tile.print import print_kernel
 
 _FOLDER = "tuned"
+_MOST_KEPT = 256
 
 
 def tuned_options(kernel: Kernel, device: Device, dims: Mapping[str, int], options: Options) -> Options:
     """The options with the plan that was found fastest for such sizes; as they are where none was, or where the source
     decides."""
     directory = cache_directory()
-    is_decided = options.threads is not None or options.split is not None or kernel.threads is not None
+    is_decided = any(one is not None for one in (options.threads, options.split, options.kept, kernel.threads))
     if is_decided or directory is None or not (directory / _FOLDER).is_dir():
         return options
     path = _path(directory, kernel, device, options)
@@ -41,12 +42,15 @@ def tuned_options(kernel: Kernel, device: Device, dims: Mapping[str, int], optio
 
 def _applied(entry: Mapping[str, Any], options: Options) -> Options:
     """The options with the entry's plan. A file may hold anything: only numbers that a plan can have are believed."""
-    threads, split = entry.get("threads"), entry.get("split")
+    threads, split, kept = entry.get("threads"), entry.get("split"), entry.get("kept")
     if threads is not None and not _is_count(threads, options.limits.invocations):
         return options
     if (threads is not None and threads & (threads - 1)) or (split is not None and not _is_count(split, 1 << 30)):
         return options
-    return options if threads is None and split is None else replace(options, threads=threads, split=split)
+    if kept is not None and not (type(kept) is int and 0 <= kept <= _MOST_KEPT):
+        return options
+    is_empty = threads is None and split is None and kept is None
+    return options if is_empty else replace(options, threads=threads, split=split, kept=kept)
 
 
 def _is_count(value: object, most: int) -> bool:
@@ -68,7 +72,7 @@ def remember(
     guards = guards_of(kernel, dims, options)
     plans.pop(_guards_key(guards), None)
     if chosen != options:
-        found = {"threads": chosen.threads, "split": chosen.split}
+        found = {"threads": chosen.threads, "split": chosen.split, "kept": chosen.kept}
         plans[_guards_key(guards)] = {**found, "guards": list(guards), **about}
     elif not path.exists():
         return None
