@@ -147,7 +147,7 @@ def softmax_rows() -> ir.Kernel:
     return k.builder.kernel(grid())
 
 
-@pytest.mark.parametrize(("kept", "granules"), [(None, 4), (0, 0), (15, 0), (16, 4), (128, 4)])
+@pytest.mark.parametrize(("kept", "granules"), [(None, 4), (0, 0), (3, 0), (15, 3), (16, 4), (128, 4)])
 def test_how_much_of_a_row_is_kept_can_be_asked(kept, granules):
     options = Options(threads=64, kept=kept)
     (dispatch,) = make_plan(softmax_rows(), Facts({"M": 5, "V": 512}), options).dispatches

@@ -205,10 +205,12 @@ class _Estimator:
         for touch, stream in zip(touches, streams, strict=True):
             self.seen[touch.key] = dispatch, phase, stream.touched
         asked = [touch.elements("s") * jobs * touch.element_bytes for touch in touches]
-        filled = max((stream.touched / a for stream, a in zip(streams, asked, strict=True) if a), default=1.0)
+        new = [(one.touched, a) for one, a in zip(streams, asked, strict=True) if a and one.source != "registers"]
+        filled = max((one / a for one, a in new), default=1.0)
         filled = min(1.0, filled)
         work = work_of(self.kernel, self.plan, phase, item, dispatch.vectors, self.trusted)
-        return RoundCost(int(jobs * swept * filled), [s for s in streams if s.touched], work, filled)
+        shown = [one for one in streams if one.touched or one.source == "registers"]
+        return RoundCost(int(jobs * swept * filled), shown, work, filled)
 
     def _jobs(self, phase: Phase) -> int:
         return self.blocks * prod(max(0, self.size(extent)) for extent in phase.kept)
@@ -280,6 +282,10 @@ class _Estimator:
             row = max(1, touch.elements("s"))
             kept = min(1.0, mapping.resident * mapping.lanes * mapping.granule / row)
             stream.source, stream.moved = "registers", int(touched * (1.0 - kept))
+            stream.touched = stream.moved
+            rest = self._between(dispatch, before, stream.moved, workgroups)
+            if item.is_backwards and rest:  # what was read last is still in the cache
+                stream.moved = int(stream.moved * max(0.0, 1.0 - cache / rest))
             return stream
         between = self._between(dispatch, before, footprint, workgroups)
         if between <= cache:

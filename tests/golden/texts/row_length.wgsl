@@ -154,8 +154,6 @@ fn row_length(
       }
       workgroupBarrier();
       storageBarrier();
-      workgroupBarrier();
-      storageBarrier();
     }
     let slot_2 = i32(local_index) >> 5u;
     let lane_2 = i32(local_index) & 31;
@@ -241,7 +239,5 @@ fn row_length(
         Length[Length_at] = sqrt_;
       }
     }
-    workgroupBarrier();
-    storageBarrier();
   }
 }

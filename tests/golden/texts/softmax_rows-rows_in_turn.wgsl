@@ -78,11 +78,16 @@ fn gt_f32(x: f32, y: f32) -> bool {
 // For positive x the pair (n, f) with x = 2^n (1 + f), f around 0.
 fn log_parts(x: f32) -> vec2<f32> {
   let bits = bitcast<u32>(x);
-  let is_subnormal = bits < 0x800000u;
-  let scaled = select(bits, bitcast<u32>(f32(bits)), is_subnormal);
+  var scaled = bits;
+  var offset = 0;
+  if (bits < 0x800000u) {
+    // A subnormal number counts in units of 2^-149.
+    scaled = bitcast<u32>(f32(bits));
+    offset = 149;
+  }
   let n = bitcast<i32>(scaled - 0x3f3504f3u) >> 23u;
   let digits = bitcast<f32>(scaled - (bitcast<u32>(n) << 23u));
-  return vec2<f32>(f32(n - select(0, 149, is_subnormal)), digits - 1.0);
+  return vec2<f32>(f32(n - offset), digits - 1.0);
 }
 
 // log(1 + f) for sqrt(1/2) - 1 <= f <= sqrt(2) - 1.
@@ -97,6 +102,9 @@ fn log1p_near_0(f: f32) -> f32 {
 fn log_special(x: f32, inside: f32) -> f32 {
   let bits = bitcast<u32>(x);
   var result = inside;
+  if (bits - 0x800000u < 0x7f000000u) {
+    return inside;
+  }
   if ((bits & 0x7fffffffu) == 0u) {
     result = f32_from_bits(0xff800000u);
   } else if (((bits & 0x7fffffffu) > 0x7f800000u) | (bits == 0x7f800000u)) {

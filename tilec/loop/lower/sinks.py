@@ -113,8 +113,10 @@ class SinkLowering:
     def own_pick(
         self, sink: Sink, state: PickState, mask: set[Condition], part: tuple[ir.Expr, ir.Expr] | None, has_ends: bool
     ) -> None:
-        """The lane that the sweep gives the picked element to reads it, before it may overwrite it. `part`: the elements
-        that are swept here; `has_ends`: what lies outside them is the first two lanes'."""
+        """The lane that the sweep gives the picked element to reads it, before it may overwrite it.
+
+        `part`: the elements that are swept here; `has_ends`: what lies outside them is the first two lanes'.
+        """
         pick, code = sink.pick, self.code
         with code.when(self.masks.holds(mask, self.frame.index)):
             indices = tuple(ZERO if role == "s0" else self.frame.index[role] for role in sink.roles)

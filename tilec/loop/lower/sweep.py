@@ -91,7 +91,8 @@ class RoundLowering:
         with code.when(alive):
             for sink in item.picks:
                 with self.rows.where_needed(self.rows.needs_of(sink, common)):
-                    self.sinks.own_pick(sink, picked[sink.pick], masks[sink] - common, self.part, self.phase.rows is not None)
+                    mask = masks[sink] - common
+                    self.sinks.own_pick(sink, picked[sink.pick], mask, self.part, self.phase.rows is not None)
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
                 self._by_needs(item, rest, states, masks, common)
