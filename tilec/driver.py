@@ -12,7 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tilec.diag.report import Diagnostic, Reporter
+from tilec.diag.deadline import limited
+from tilec.diag.report import Diagnostic, LimitReached, Reporter
 from tilec.errors import ArrayError, CompileError, InternalError, TilecError
 from tilec.facts import Facts
 from tilec.options import Options
@@ -44,6 +45,8 @@ def stage(name: str) -> Iterator[None]:
     """Names what fails inside: anything but a `TilecError` becomes an `InternalError` of that stage."""
     try:
         yield
+    except LimitReached as limit:
+        raise limit.as_error() from None
     except (TilecError, MemoryError):
         raise
     except Exception as error:
@@ -70,7 +73,7 @@ def parse_file(program: str | Path | Source) -> Loaded:
     from tilec.sema.resolve import load_program
 
     reporter = Reporter()
-    with stage("reading the program"):
+    with limited(), stage("reading the program"):
         loaded = load_program(program, reporter)
     reporter.raise_if_errors()
     return Loaded(loaded, reporter.warnings)
@@ -97,12 +100,23 @@ def build_kernel(
 ) -> Built:
     """The tile kernel `name` with the semantic passes applied; for `debug` with what it asserts and prints, and with
     reports of where NaNs and infinities come from. Raises CompileError with everything found."""
+    with limited():
+        return _build_kernel(program, name, dict(dtypes or {}), dict(constants or {}), verify, debug)
+
+
+def _build_kernel(
+    program: Program,
+    name: str,
+    chosen: dict[str, DType],
+    fixed: dict[str, bool | int | float],
+    verify: bool,
+    debug: bool,
+) -> Built:
     from tilec.sema.infer import build_kernel as infer
 
-    reporter = Reporter()
+    constants, reporter = fixed, Reporter()
     signature = program.kernels[name]
     forward = signature.derivation.forward if signature.derivation is not None else name
-    chosen, fixed = dict(dtypes or {}), dict(constants or {})
     if signature.derivation is not None:
         chosen, fixed = _of_forward(signature, chosen, fixed)
     with stage(f"inferring the types of kernel {forward}"):
@@ -114,7 +128,7 @@ def build_kernel(
 
     kernel = kernel if debug else _run_passes(kernel, [drop_reports], verify)
     if signature.derivation is not None:
-        kernel = _derive_kernel(kernel, signature, reporter, constants or {})
+        kernel = _derive_kernel(kernel, signature, reporter, constants)
     passes = [*NORMALISE, watch_values] if debug else NORMALISE
     return Built(_run_passes(kernel, passes, verify), reporter.warnings)
 
@@ -216,7 +230,7 @@ class Compiled:
         from tilec.wgsl.emit import emit_module
 
         with stage(f"writing WGSL for kernel {self.kernel.name}"):
-            return emit_module(self.program, self.options.trusted)
+            return emit_module(self.program, self.options.trusted, self.kernel.span)
 
     @property
     def wgsl(self) -> str:
@@ -232,12 +246,17 @@ class Compiled:
 
 def compile_built(built: Kernel, dims: Mapping[str, int] | None = None, options: Options | None = None) -> Compiled:
     """A normalised tile kernel to WGSL. `dims` are the values that the plan may rely on (none: right for all)."""
-    from tilec.loop.lower import lower
-
     options = options or Options()
     for feature in options.features:
         if feature not in FEATURES:
             raise CompileError([f"no feature is named {feature}; there are {', '.join(FEATURES)}"])
+    with limited():
+        return _compile(built, dims, options)
+
+
+def _compile(built: Kernel, dims: Mapping[str, int] | None, options: Options) -> Compiled:
+    from tilec.loop.lower import lower
+
     kernel, plan = _plan(built, dims, options)
     with stage(f"lowering kernel {built.name}"):
         program = lower(kernel, plan)
@@ -252,11 +271,12 @@ def compile_built(built: Kernel, dims: Mapping[str, int] | None = None, options:
 def _check_limits(built: Kernel, program: LoopProgram, options: Options) -> None:
     """Raises CompileError for what every shader compiler or the device would refuse."""
     from tilec.diag import catalog
-    from tilec.loop.limits import check_limits
+    from tilec.loop.limits import check_limits, check_private_memory
     from tilec.wgsl.layout import DEEPEST_NESTING, deepest_nesting
 
     reporter = Reporter()
     check_limits(program, built, options.limits.storage_buffers, reporter)
+    check_private_memory(program, built, reporter)
     level = deepest_nesting(program)
     if level > DEEPEST_NESTING:
         reporter.error(catalog.NESTING_TOO_DEEP, built.span, limit=DEEPEST_NESTING, level=level)

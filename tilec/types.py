@@ -164,6 +164,27 @@ class Extent:
         return self.constant == 1
 
     @property
+    def size(self) -> int:
+        """How many terms and atoms it is made of, those inside `Apply` included."""
+        return len(self.terms) + sum(_size(atom) for monomial, _ in self.terms for atom in monomial)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is kept as a formula: larger ones prove nothing and cost time in every comparison."""
+        return (
+            len(self.terms) <= 12
+            and all(len(monomial) <= 4 and abs(factor) < 2**31 for monomial, factor in self.terms)
+            and self.depth <= _DEEPEST_FORMULA
+            and self.size <= _LARGEST_FORMULA
+        )
+
+    @property
+    def depth(self) -> int:
+        """How deep `Apply`s are nested in it."""
+        nested = [atom for monomial, _ in self.terms for atom in monomial if isinstance(atom, Apply)]
+        return max((1 + max(argument.depth for argument in atom.arguments) for atom in nested), default=0)
+
+    @property
     def is_nonnegative(self) -> bool:
         """Proved >= 0 from the signs of factors and atoms (False if not proved)."""
         return all(factor >= 0 and all(atom.nonnegative for atom in monomial) for monomial, factor in self.terms)
@@ -222,6 +243,14 @@ class Extent:
             sign = "-" if factor < 0 else "+"
             texts.append(text if not texts and factor > 0 else f"-{text}" if not texts else f"{sign} {text}")
         return " ".join(texts)
+
+
+_LARGEST_FORMULA = 96
+_DEEPEST_FORMULA = 4
+
+
+def _size(atom: Atom) -> int:
+    return 1 + sum(argument.size for argument in atom.arguments) if isinstance(atom, Apply) else 1
 
 
 def _truncated_quotient(dividend: int, divisor: int) -> int:

@@ -3,8 +3,9 @@
 The first line is `// expect: CODE at LINE:COLUMN`. Lines that begin with `//!` say how to compile:
 `//! dtype A=i32`, `//! const n=0.5`, `//! open OTHER.ph` (compile that file instead), `//! encode latin-1` (the file is
 saved so), `//! chain 70` (beside 70 files, each of which imports the next),
-`//! grad A` (derive the gradient kernels of `Loss`). `<<65 "(">>` in the text stands for the
-quoted characters 65 times.
+`//! folder 70` (beside a folder of 70 files),
+`//! seconds 0` (so long may it take), `//! grad A` (derive the gradient kernels of
+`Loss`). `<<65 "(">>` in the text stands for the quoted characters 65 times.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilec import driver
+from tilec.diag.deadline import limited
 from tilec.diag.report import Diagnostic, outermost
 from tilec.errors import CompileError
 from tilec.source import Source
@@ -68,6 +70,11 @@ def compile_fixture(fixture: Fixture) -> tuple[Diagnostic, ...]:
                 return _encoded(fixture, rest)
             case "chain":
                 return _with_chain(fixture, int(rest))
+            case "folder":
+                return _with_folder(fixture, int(rest))
+            case "seconds":
+                with limited(float(rest)):
+                    return diagnostics_of(program)
             case "grad":
                 gradient = rest
             case _:
@@ -96,6 +103,16 @@ def _with_chain(fixture: Fixture, length: int) -> tuple[Diagnostic, ...]:
         return diagnostics_of(files / "main.ph")
 
 
+def _with_folder(fixture: Fixture, length: int) -> tuple[Diagnostic, ...]:
+    with tempfile.TemporaryDirectory() as folder:
+        parts = Path(folder) / "parts"
+        parts.mkdir()
+        for number in range(length):
+            parts.joinpath(f"{number}.ph").write_text(f"fn part{number}(x) = x\n")
+        Path(folder, "main.ph").write_text(fixture.text)
+        return diagnostics_of(Path(folder) / "main.ph")
+
+
 def diagnostics_of(
     program: Path | Source,
     dtypes: dict[str, DType] | None = None,
@@ -114,7 +131,7 @@ def diagnostics_of(
                 name = signature.name
             built = driver.build_kernel(program, name, dtypes, constants)
             found += built.warnings
-            driver.compile_built(built.kernel)
+            _ = driver.compile_built(built.kernel).wgsl
     except CompileError as error:
         found += error.diagnostics
     return tuple(dict.fromkeys(found))

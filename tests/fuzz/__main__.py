@@ -2,6 +2,9 @@
 
 Each failure is shrunk, printed and written to `tests/fuzz/found/`. `--devices` adds the WGSL implementations to the
 loop interpreter's plans. The exit code is 1 if anything was found.
+
+`--source` damages the repository's own sources instead, in characters, tokens, lines and trees, and looks for what ends
+in anything but WGSL or a diagnostic, or takes more than 10 s; `--inputs 5000` runs so many of them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from pathlib import Path
 from pprint import pformat
 
 from tests.diff.harness import DEVICES, GENERAL_DEVICE, LOOPS, Execution
+from tests.fuzz import hostile
 from tests.fuzz.attempts import Failure, Tally, attempt, cases_of
 from tests.fuzz.generate import draw_program
 from tests.fuzz.parts import RandomChoices
@@ -72,7 +76,9 @@ def run(given: argparse.Namespace, executions: tuple[Execution, ...]) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=1.0, help="how long (default 1)")
+    parser.add_argument("--minutes", type=float, help="how long (default 1, or until --inputs are done)")
+    parser.add_argument("--source", action="store_true", help="damaged sources instead of well-typed programs")
+    parser.add_argument("--inputs", type=int, help="how many damaged sources at most")
     parser.add_argument("--seed", type=int, default=0, help="the first program's number; each next one adds 1")
     parser.add_argument("--cases", type=int, default=4, help="shapes and data a program (default 4)")
     parser.add_argument("--shrinking", type=float, default=60.0, help="seconds to shrink one failure (default 60)")
@@ -80,6 +86,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=3, help="executions a case, taken in turn (default 3)")
     parser.add_argument("--folder", type=Path, default=FOUND, help="where tests of what is found go")
     given = parser.parse_args(arguments)
+    if given.minutes is None and (given.inputs is None or not given.source):
+        given.minutes = 1.0
+    if given.source:
+        tally = hostile.run(given.minutes, given.inputs, given.seed, given.folder, given.shrinking)
+        return 1 if tally.faults else 0
     executions: tuple[Execution, ...] = LOOPS
     if given.devices:
         executions += (GENERAL_DEVICE, *DEVICES)

@@ -42,6 +42,21 @@ def outermost(span: Span) -> Span:
     return span
 
 
+class LimitReached(Exception):
+    """Raised by a stage that runs into a cap of the compiler; the driver makes the diagnostic of it."""
+
+    def __init__(self, row: Row, span: Span, **fields: str | int) -> None:
+        super().__init__(row.code)
+        self.row = row
+        self.span = span
+        self.fields = fields
+
+    def as_error(self) -> CompileError:
+        reporter = Reporter()
+        reporter.error(self.row, self.span, notes=(), hint=None, **self.fields)
+        return CompileError(reporter.diagnostics, _render_all())
+
+
 class Reporter:
     """Collects diagnostics in the order in which they are found; a second one of a code at a place is dropped."""
 

@@ -172,3 +172,114 @@ kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0
 }""",
 )
+
+TOO_MANY_FILES = Row(
+    "E0510",
+    message="more than {limit} files are imported",
+    label="one too many",
+    hint="bring small files together in larger ones",
+    explanation="""
+A program may have 64 files: the one that is compiled, and those that it imports, directly or through others.""",
+    wrong="""
+import "parts/0.ph"     // and so on, to "parts/70.ph"
+
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+)
+
+TOO_MANY_INSTRUCTIONS = Row(
+    "E0511",
+    message="`{name}` grows beyond {limit} instructions",
+    label="reached here",
+    hint="use loops and fewer derivatives of derivatives, or several kernels",
+    explanation="""
+A kernel may have 50,000 instructions, those of the functions that it calls and of its gradients among them. A gradient
+through a loop of constant length counts every round, and each derivative of a derivative is longer than the one
+before.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
+  let i = ctx.block.x * 256
+  let x = A[i :+ 256]
+  let g0 = exp(x) * sin(x)
+  let g1 = grad(g0, x)
+  let g2 = grad(g1, x)     // and so on, with some hundred of them
+  B[i :+ 256] = g2
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
+  let i = ctx.block.x * 256
+  let x = A[i :+ 256]
+  B[i :+ 256] = grad(exp(x) * sin(x), x)
+}""",
+)
+
+TEXT_TOO_LARGE = Row(
+    "E0512",
+    message="the WGSL of `{name}` is longer than {limit} characters",
+    label="",
+    hint="use loops, or several kernels",
+    explanation="""
+The shader of one kernel may have 1 Mi (1,048,576) characters. Larger ones take minutes in a driver, where they are
+accepted at all.""",
+    wrong="""
+kernel k(A: tensor<f32>[M, N]) {
+  let r = ctx.block.x
+  var x = A[r :+ 1, :]
+  x = x - rowmax(x)
+  x = x - rowmax(x)     // and so on, with some hundred of them
+  A[r :+ 1, :] = x
+}""",
+    right="""
+kernel k(A: tensor<f32>[M, N]) {
+  let r = ctx.block.x
+  var x = A[r :+ 1, :]
+  for i in range(0, 100) { x = x - rowmax(x) }
+  A[r :+ 1, :] = x
+}""",
+)
+
+PRIVATE_MEMORY = Row(
+    "E0513",
+    message="one dispatch of `{name}` keeps {given} bytes of variables in a thread; the limit is {limit}",
+    label="",
+    hint="store what is needed later, or split the kernel in two",
+    explanation="""
+WGSL guarantees a function 8,192 bytes of variables. Values that reductions, branches and loops make are kept in
+variables, one for each element that a thread has in hand.""",
+    wrong="""
+kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, :]
+  B[r :+ 8, :] = pick(x, 0) + pick(x, 1)     // and so on, with some thousand of them
+}""",
+    right="""
+kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, :]
+  B[r :+ 8, :] = rowsum(where(iota(1) < 4000, x, 0.0))
+}""",
+)
+
+COMPILE_TIME = Row(
+    "E0514",
+    message="compiling takes longer than {limit} seconds",
+    label="it was here",
+    hint="split the kernel in several",
+    explanation="""
+One file may take 30 seconds of the processor to read, and one kernel 30 seconds to compile. Programs within the other
+limits take less as a rule; a program that is made to take long ends here. Services set tighter limits with
+`--sandbox`.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
-from tilec.loop.ir import Program
+from tilec.loop.ir import Declare, If, Loop, Program, Statement, While
 from tilec.tile.ir import Kernel, TensorParameter
+
+LONGEST_TEXT = 1 << 20
+"""Characters of the WGSL of a kernel."""
+PRIVATE_BYTES = 8192
+"""What WGSL guarantees for the variables of one function."""
 
 
 def check_limits(program: Program, kernel: Kernel, storage_buffers: int, reporter: Reporter) -> None:
@@ -39,3 +44,27 @@ def _mergeable(kernel: Kernel, bound: set[str | None]) -> str:
     names = [tensor.name for tensor in most]
     dims = ", ".join(map(str, (len(names), *most[0].dims)))
     return f"{', '.join(names[:-1])} and {names[-1]}, all {most[0].dtype}, into one tensor of [{dims}]"
+
+
+def check_private_memory(program: Program, kernel: Kernel, reporter: Reporter) -> None:
+    """Reports the dispatch that declares the most variables, if they take more than `PRIVATE_BYTES`."""
+    given = max((_private_bytes(dispatch.body) for dispatch in program.dispatches), default=0)
+    if given > PRIVATE_BYTES:
+        given, limit = f"{given:,}", f"{PRIVATE_BYTES:,}"
+        reporter.error(catalog.PRIVATE_MEMORY, kernel.span, name=kernel.name, given=given, limit=limit)
+
+
+def _private_bytes(body: tuple[Statement, ...]) -> int:
+    total, blocks = 0, [body]
+    while blocks:
+        for statement in blocks.pop():
+            match statement:
+                case Declare():
+                    total += 4 * statement.local.width
+                case If():
+                    blocks += [statement.then, statement.otherwise]
+                case Loop():
+                    blocks.append(statement.body)
+                case While():
+                    blocks += [statement.prelude, statement.body]
+    return total

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tilec.errors import InternalError
 from tilec.plan.ir import ControlItem, ForItem, IfItem, Item, Phase, Roles, Round, Sink, Slot, WhileItem
-from tilec.plan.schedule import NeedsHome, OpenPhase, Scheduler, assign_roles, conflict, natural_kept
+from tilec.plan.schedule import NeedsHome, OpenPhase, Scheduler, assign_roles, natural_kept
+from tilec.plan.touched import Touched
 from tilec.plan.walk import Access, Needs, relation
 from tilec.tile import ir as tile
 from tilec.tile.walk import regions_of, walk
@@ -30,7 +31,7 @@ class _JobScheduler(Scheduler):
         self.items = opened.phase.items
 
     def place(self, sink: Sink, following: list[Sink]) -> None:
-        self._require_homes(sink)
+        self.require_homes([sink])
         if not self._join(self.open[0], sink):
             raise _DoesNotFit
 
@@ -131,7 +132,7 @@ class Controls:
     def _inside(self, node: tile.Value, scheduler: Scheduler) -> None:
         opened, is_new = self._target(node, scheduler)
         kept = opened.phase.kept
-        saved = (list(opened.phase.items), dict(opened.registers), list(opened.touched), opened.floor)
+        saved = (list(opened.phase.items), dict(opened.registers), opened.touched.copy(), opened.floor)
         saved_sinks = {id(item): list(item.sinks) for item in opened.phase.items if isinstance(item, Round)}
         saved_fences = {id(item): item.fence for item in opened.phase.job_items}
         try:
@@ -275,19 +276,17 @@ class Controls:
         """Conflicts with what stands before need a fence or another phase; so do those between rounds of a loop."""
         count = len(opened.phase.kept)
         for access in touched:
-            for _, before in opened.touched:
-                if conflict(before, access):
-                    how = relation(before, access, count)
-                    if how == "block":
-                        raise _DoesNotFit
-                    item.fence = item.fence or how == "job"
+            for _, before in opened.touched.before(access):
+                how = relation(before, access, count)
+                if how == "block":
+                    raise _DoesNotFit
+                item.fence = item.fence or how == "job"
         if not isinstance(item, IfItem):
             inside = {id(value) for region in regions_of(node) for value in walk(region)}
             own_index = getattr(node, "index", None)
+            inner = Touched((0, access) for access in touched)
             for access in touched:
-                for other in touched:
-                    if not conflict(other, access):
-                        continue
+                for _, other in inner.before(access):
                     varies = [
                         any(_varies(atom, inside, own_index) for atom in start.atoms) for start in access.starts
                     ]
@@ -299,7 +298,7 @@ class Controls:
                         raise _DoesNotFit
                     if any(varies) or how == "job":
                         item.fences_rounds = True
-        opened.touched += [(number, access) for access in touched]
+        opened.touched.add((number, access) for access in touched)
 
 
 def _varies(atom: object, inside: set[int], index: tile.Value | None) -> bool:

@@ -12,6 +12,7 @@ from tilec.plan.mapping import choose_mappings
 from tilec.plan.needs import attach_needs
 from tilec.plan.order import ordered
 from tilec.plan.packed import place_packed
+from tilec.plan.recompute import often_recomputed
 from tilec.plan.rows import choose_rows
 from tilec.plan.schedule import NeedsHome, Scheduler
 from tilec.plan.split import split_long_sweeps
@@ -91,6 +92,8 @@ class _Planner:
         self.written = set(self.stores)
         self.loops = _enclosing_loops(kernel.body, ())
         self.used = _used(kernel)
+        if is_grouped:
+            self.publish(often_recomputed(everything, self.used))
         if not is_grouped:
             self.publish({value for value in everything if value in self.used and _is_tile(value)})
 
@@ -150,6 +153,7 @@ class _Planner:
     def flush(self, segment: list[Sink], scheduler: Scheduler) -> None:
         self._require_versions(segment)
         sinks = ordered(segment, self.walker, self.position)
+        scheduler.require_homes(sinks)
         for number, sink in enumerate(sinks):
             scheduler.place(sink, sinks[number + 1 :])
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tilec.plan.ir import ForItem, IfItem, Item, Phase, Roles, Round, Sink, WhileItem
+from tilec.diag.deadline import check_time
+from tilec.plan.ir import ForItem, IfItem, Item, Phase, Roles, Round, Sink, Slot, WhileItem
+from tilec.plan.touched import Touched
 from tilec.plan.walk import Access, Needs, Walker, relation
 from tilec.tile import ir as tile
 from tilec.tile.moments import moment_of
@@ -31,8 +33,8 @@ class OpenPhase:
 
     phase: Phase
     registers: dict[tile.Value, tuple[int, Roles]] = field(default_factory=dict)
-    touched: list[tuple[int, Access]] = field(default_factory=list)
-    """(item number, access) of all accesses so far."""
+    touched: Touched = field(default_factory=Touched)
+    """All accesses so far."""
     floor: int = 0
     """Items below this number take no more sinks (control flow stands behind them)."""
 
@@ -53,7 +55,8 @@ class Scheduler:
 
     def place(self, sink: Sink, following: list[Sink]) -> None:
         """Places `sink` after all that were placed before it; `following` are the sinks still to come."""
-        self._require_homes(sink)
+        check_time(sink.value.span)
+        self.require_homes([sink])
         maker = next((opened for opened in self.open if sink.value in opened.registers), None)
         if sink.kind == "publish" and maker is not None:
             if not self._join(maker, sink):
@@ -73,27 +76,38 @@ class Scheduler:
         if not self._join(opened, sink):
             raise AssertionError("a sink does not fit the phase that was opened for it")
 
-    def _require_homes(self, sink: Sink) -> None:
+    def require_homes(self, sinks: list[Sink]) -> None:
         """A sink must not overwrite what other lanes of it still read: then its operand is published first."""
-        if sink.kind in ("reduce", "pick", "report") or (sink.operand in self.walker.homes and sink.kind != "publish"):
-            return
+        missing: dict[tile.Value, Slot] = {}
+        walker = Walker(self.walker.homes, self.walker.sink_values, self.walker.written)
+        for sink in sinks:
+            if self._overwrites_its_reads(sink, walker):
+                value = sink.operand
+                missing[value] = Slot("", value.type.dtype, value.type.shape)
+                # What is read from this slot from now on does not conflict as well.
+                walker = Walker({**self.walker.homes, **missing}, walker.sink_values, walker.written)
+        if missing:
+            raise NeedsHome(set(missing))
+
+    @staticmethod
+    def _overwrites_its_reads(sink: Sink, walker: Walker) -> bool:
+        if sink.kind in ("reduce", "pick", "report") or (sink.operand in walker.homes and sink.kind != "publish"):
+            return False
         marks = tuple("." if extent.is_one else f"s{axis}" for axis, extent in enumerate(sink.shape))
-        accesses = self.walker.needs(sink, marks).accesses
+        accesses = walker.needs(sink, marks).accesses
         write = accesses[-1]
-        if any(conflict(access, write) and relation(access, write, 0) != "own" for access in accesses[:-1]):
-            raise NeedsHome({sink.operand})
+        return any(conflict(access, write) and relation(access, write, 0) != "own" for access in accesses[:-1])
 
     def _first_possible(self, sink: Sink) -> int:
         """The first phase that is not before one that made a value for this sink or touched its memory in conflict."""
         needs = self.walker.needs(sink, tuple(f"a{axis}" for axis in range(len(sink.shape))))
-        first = 0
-        for number, opened in enumerate(self.open):
+        for number in range(len(self.open) - 1, 0, -1):
+            opened = self.open[number]
             if any(value in opened.registers for value, _ in needs.leaves):
-                first = number
-            for _, before in opened.touched:
-                if any(conflict(before, access) for access in needs.accesses):
-                    first = number
-        return first
+                return number
+            if any(map(opened.touched.conflicts, needs.accesses)):
+                return number
+        return 0
 
     def _join(self, opened: OpenPhase, sink: Sink) -> bool:
         roles = assign_roles(sink, opened, self.walker)
@@ -106,9 +120,7 @@ class Scheduler:
             return False
         accesses = [a for a in needs.accesses if a.writes or a.load not in opened.registers]
         for access in accesses:
-            for item, before in opened.touched:
-                if not conflict(before, access):
-                    continue
+            for item, before in opened.touched.before(access):
                 how = relation(before, access, len(opened.phase.kept))
                 if how == "block":
                     return False
@@ -118,10 +130,10 @@ class Scheduler:
                     fence_after = max(fence_after, item)
         if self.splits and not opened.phase.kept and not self._fits_first_round(opened, sink, lowest):
             return False
-        self._put(opened, sink, lowest, fence_after)
-        opened.touched += [(self._item_of(opened, sink), access) for access in accesses]
+        number = self._put(opened, sink, lowest, fence_after)
+        opened.touched.add((number, access) for access in accesses)
         if sink.kind in ("reduce", "pick"):
-            opened.registers[sink.value] = (self._item_of(opened, sink), result_roles(sink))
+            opened.registers[sink.value] = (number, result_roles(sink))
         return True
 
     def _behind_its_values(self, opened: OpenPhase, sink: Sink, needs: Needs) -> int | None:
@@ -151,7 +163,8 @@ class Scheduler:
         first = items[0]
         return isinstance(first, Round) and (not first.wide or first.swept == swept_extents(sink))
 
-    def _put(self, opened: OpenPhase, sink: Sink, lowest: int, fence_after: int) -> None:
+    def _put(self, opened: OpenPhase, sink: Sink, lowest: int, fence_after: int) -> int:
+        """Puts the sink into the first round that takes it, and gives that round's number."""
         items = opened.phase.items
         swept = swept_extents(sink)
         for number in range(lowest, len(items)):
@@ -161,9 +174,10 @@ class Scheduler:
                     item.swept = swept
                 item.sinks.append(sink)
                 self._fence(items, number, fence_after)
-                return
+                return number
         items.append(Round(() if sink.is_narrow else swept, [sink]))
         self._fence(items, len(items) - 1, fence_after)
+        return len(items) - 1
 
     @staticmethod
     def _fence(items: list[Item], number: int, fence_after: int) -> None:
@@ -175,13 +189,6 @@ class Scheduler:
         if not any(getattr(other, "fence", False) for other in items[fence_after + 1 : number + 1]):
             item.fence = True
 
-    @staticmethod
-    def _item_of(opened: OpenPhase, sink: Sink) -> int:
-        for number, item in enumerate(opened.phase.items):
-            if isinstance(item, Round) and sink in item.sinks:
-                return number
-        raise AssertionError("the sink was not placed")
-
     # --- new phases ------------------------------------------------------------------------------------------
 
     def _open_for(self, sink: Sink, following: list[Sink]) -> OpenPhase:
@@ -189,7 +196,7 @@ class Scheduler:
         if self.is_grouped and sink.kind != "reduce" and sink.kind != "pick":
             is_single = all(extent.is_one for extent in sink.shape)
             for later in following:
-                if (later.kind == "reduce" or is_single) and natural_kept(later):
+                if (later.kind == "reduce" or (is_single and len(later.shape) > 1)) and natural_kept(later):
                     trial = OpenPhase(Phase(natural_kept(later)))
                     if assign_roles(sink, trial, self.walker) is not None:
                         return trial

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from tilec.diag import catalog
+from tilec.diag.deadline import check_time
 from tilec.ops import Operand
 from tilec.sema import core, fold, proofs
 from tilec.sema.constants import Constant
@@ -92,6 +93,7 @@ class Builder:
     # --- instructions
 
     def emit(self, value: ir.Value) -> ir.Value:
+        check_time(value.span)
         self.body.append(value)
         return value
 

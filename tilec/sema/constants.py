@@ -135,6 +135,10 @@ def _evaluate(
     values = [_evaluate(operand, scope, reporter, path, depth + 1) for operand in operands]
     result = apply_constant(name, values)
     if result is None:
+        if name in ("add", "sub", "mul", "square", "abs", "neg") and all(value.is_weak for value in values):
+            largest = fold.I32_HIGHEST
+            reporter.error(catalog.INTEGER_TOO_LARGE, node.span, text=node.span.text, type=DType.I32, largest=largest)
+            raise _NotConstantError(None)
         raise _NotConstantError(node)
     return result
 

@@ -12,7 +12,7 @@ from tilec.sema.constants import apply_constant
 from tilec.sema.items import Item, Pending, Shape, bare_shape, first_conflict, is_of_dims, join, show_type
 from tilec.source import Span
 from tilec.tile import ir
-from tilec.types import Apply, DType, Extent, TileType, apply, broadcast_activity
+from tilec.types import DType, Extent, TileType, apply, broadcast_activity
 
 CONVERSIONS = frozenset({"f32", "i32", "u32", "bool"})
 
@@ -83,7 +83,7 @@ def _formula(op: str, operands: Sequence[Item], signature: Signature) -> Extent 
     if signature.result is not DType.I32 or any(operand.extent is None for operand in operands):
         return None
     result = _applied(op, [operand.extent for operand in operands if operand.extent is not None])
-    return result if result is not None and _is_small(result) else None
+    return result if result is not None and result.is_small else None
 
 
 def _applied(op: str, extents: Sequence[Extent]) -> Extent | None:
@@ -103,18 +103,6 @@ def _applied(op: str, extents: Sequence[Extent]) -> Extent | None:
         case "clamp":
             return apply("min", apply("max", extents[0], extents[1]), extents[2])
     return None
-
-
-def _is_small(extent: Extent) -> bool:
-    """Larger formulas prove nothing and cost time in every comparison."""
-    return len(extent.terms) <= 12 and _depth(extent) <= 4 and all(
-        len(monomial) <= 4 and abs(factor) < 2**31 for monomial, factor in extent.terms
-    )
-
-
-def _depth(extent: Extent) -> int:
-    nested = [atom for monomial, _ in extent.terms for atom in monomial if isinstance(atom, Apply)]
-    return max((1 + max(map(_depth, atom.arguments)) for atom in nested), default=0)
 
 
 # --- shapes

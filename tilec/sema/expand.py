@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilec.diag import catalog
+from tilec.diag.deadline import check_time
 from tilec.sema import core, lookup
 from tilec.sema.constants import OPERATORS, PREDECLARED, evaluate_const
 from tilec.sema.context import Binding, Context, TensorName, TooLargeError
@@ -53,6 +54,7 @@ class Expander:
 
     def emit(self, node: core.Node) -> core.Node:
         self.count_one(node.span)
+        check_time(node.span)
         self.block.nodes.append(node)
         return node
 

@@ -111,12 +111,17 @@ def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool) ->
         return bool(_TESTS[op](*values))
     if op in _INTEGER and dtype is not DType.F32:
         value = _INTEGER[op](*values)
-        return value if is_weak else wrap(value, dtype)
+        return _exact(value) if is_weak else wrap(value, dtype)
     if op == "div_f32":
         return round_f32(_divide_f32(*values))
     if op in _ARITHMETIC:
         value = _ARITHMETIC[op](*values)
         if dtype is DType.F32:
             return round_f32(value)
-        return value if is_weak else wrap(int(value), dtype)
+        return _exact(value) if is_weak else wrap(int(value), dtype)
     return None
+
+
+def _exact(value: int) -> int | None:
+    """Squares of squares of literals would have more digits than memory holds. No type has so large a value anyway."""
+    return value if abs(value) < 2**64 else None

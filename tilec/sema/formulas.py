@@ -38,6 +38,14 @@ def read_formula(
     left, right = (read_formula(operand, read_name, refuse, depth + 1) for operand in operands)
     if left is None or right is None:
         return None
+    result = _applied(op, left, right)
+    if result.constant is None and not result.is_small:
+        refuse(node, "its formula has more than 12 terms of 4 factors")
+        return None
+    return result
+
+
+def _applied(op: str, left: Extent, right: Extent) -> Extent:
     match op:
         case "+":
             return left + right

@@ -17,6 +17,7 @@ from tilec.syntax import ast
 from tilec.syntax.parse import MAXIMUM_SIZE, parse
 
 IMPORT_DEPTH = 64
+MOST_FILES = 64
 
 
 def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
@@ -56,6 +57,7 @@ class _Loader:
     def __init__(self, reporter: Reporter) -> None:
         self.reporter = reporter
         self.scopes: dict[Path, FileScope] = {}
+        self.is_full = False
 
     def read(self, path: Path, shown: str, importing: Span | None) -> Source | None:
         """The file's text, or None with a diagnostic, which never quotes the content."""
@@ -125,6 +127,11 @@ class _Loader:
             return self.scopes[resolved]
         if depth + 1 >= IMPORT_DEPTH:
             self.reporter.error(catalog.IMPORTS_TOO_DEEP, span, limit=IMPORT_DEPTH)
+            return None
+        if len(self.scopes) >= MOST_FILES:
+            if not self.is_full:
+                self.reporter.error(catalog.TOO_MANY_FILES, span, limit=MOST_FILES)
+            self.is_full = True
             return None
         shown = str(PurePosixPath(source.name.replace("\\", "/")).parent.joinpath(*parts))
         text = self.read(target, shown, span)

@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from tilec.diag import catalog
+from tilec.diag.deadline import check_time
+from tilec.diag.report import LimitReached
 from tilec.errors import InternalError
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
 from tilec.tile.walk import opaque_of, walk
 from tilec.types import Atom, Bound, Extent, Opaque, TileType
+
+MOST_INSTRUCTIONS = 50_000
+"""A kernel has at most, after any pass."""
 
 Rule = Callable[["Rewriter", ir.Value], "ir.Value | Dropped | None"]
 
@@ -30,7 +36,7 @@ def rewrite(kernel: ir.Kernel, rule: Rule, enter: Callable[[ir.Value], None] | N
 
     `enter` is called with each If, For and While of the old kernel before its regions; the rule sees it after them.
     """
-    rewriter = Rewriter(rule, enter)
+    rewriter = Rewriter(rule, enter, kernel.name)
     rewriter.pinned = {atom.number for value in walk(kernel.body) for atom in opaque_of(value)}
     body = rewriter.region(kernel.body)
     return kernel if body is kernel.body else replace(kernel, body=body)
@@ -39,9 +45,11 @@ def rewrite(kernel: ir.Kernel, rule: Rule, enter: Callable[[ir.Value], None] | N
 class Rewriter:
     """The state of one rewriting: what replaces what, and the regions under construction."""
 
-    def __init__(self, rule: Rule, enter: Callable[[ir.Value], None] | None = None) -> None:
+    def __init__(self, rule: Rule, enter: Callable[[ir.Value], None] | None = None, kernel: str = "") -> None:
         self._rule = rule
         self._enter = enter
+        self._kernel = kernel
+        self._count = 0
         self._replacements: dict[int, ir.Value] = {}
         self._bodies: list[list[ir.Value]] = []
         self._regions_begun = 0
@@ -68,6 +76,11 @@ class Rewriter:
 
     def append(self, value: ir.Value) -> ir.Value:
         """Appends a new instruction at the current place as it is."""
+        self._count += 1
+        if self._count > MOST_INSTRUCTIONS:
+            raise LimitReached(
+                catalog.TOO_MANY_INSTRUCTIONS, value.span, name=self._kernel, limit=f"{MOST_INSTRUCTIONS:,}"
+            )
         self._bodies[-1].append(value)
         return value
 
@@ -105,6 +118,7 @@ class Rewriter:
     def _instruction(self, value: ir.Value) -> None:
         if self._enter is not None and isinstance(value, ir.If | ir.For | ir.While):
             self._enter(value)
+        check_time(value.span)
         rebuilt = self._rebuilt(value)
         self._original = value
         new = self._rule(self, rebuilt)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tilec.diag import catalog
+from tilec.diag.report import LimitReached
 from tilec.loop.ir import (
     Assign,
     Barrier,
@@ -31,6 +33,7 @@ from tilec.loop.ir import (
     UniformField,
     While,
 )
+from tilec.loop.limits import LONGEST_TEXT
 from tilec.source import Span
 from tilec.tile.reports import LOG, Layout
 from tilec.types import DType
@@ -54,23 +57,26 @@ def emit(program: Program) -> str:
     return emit_module(program).text
 
 
-def emit_module(program: Program, trusted: tuple[str, ...] = ()) -> Emitted:
-    """The module of a program; `trusted` are names of `TRUSTED`.
+def emit_module(program: Program, trusted: tuple[str, ...] = (), span: Span | None = None) -> Emitted:
+    """The module of a program; `trusted` are names of `TRUSTED`. A text of more than `LONGEST_TEXT` characters is a
+    mistake at `span`, if one is given.
 
     The text keeps to standard WGSL: what only one shader compiler accepts does not occur.
     """
-    return _ModuleEmitter(program, trusted).emit()
+    return _ModuleEmitter(program, trusted, span).emit()
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Collects lines; `depth` is the present indentation."""
+    """Collects lines; `depth` is the present indentation, `length` the characters so far."""
 
     lines: list[str] = field(default_factory=list)
     depth: int = 0
+    length: int = 0
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text if text else "")
+        self.length += len(self.lines[-1]) + 1
 
     def open(self, text: str) -> None:
         self.line(text)
@@ -85,8 +91,9 @@ _ViewKey = tuple[str, DType, int, bool]
 
 
 class _ModuleEmitter:
-    def __init__(self, program: Program, trusted: tuple[str, ...]) -> None:
+    def __init__(self, program: Program, trusted: tuple[str, ...], span: Span | None) -> None:
         self._program = program
+        self._span = span
         self._trusted = trusted
         self._names = Names()
         self._helpers: set[str] = set()
@@ -116,6 +123,7 @@ class _ModuleEmitter:
         self._emit_head(head)
         shift = len(head.lines)
         text = "\n".join(head.lines + bodies.lines).rstrip("\n") + "\n"
+        self.check_length(len(text))
         return Emitted(text, tuple(self._entries), {line + shift: span for line, span in spans.items()})
 
     def _emit_head(self, writer: _Writer) -> None:
@@ -178,6 +186,11 @@ class _ModuleEmitter:
         writer.line("")
 
     # What functions ask for.
+
+    def check_length(self, length: int) -> None:
+        if self._span is not None and length > LONGEST_TEXT:
+            name = self._program.kernel
+            raise LimitReached(catalog.TEXT_TOO_LARGE, self._span, name=name, limit=f"{LONGEST_TEXT:,}")
 
     def use_helper(self, name: str) -> str:
         assert name in HELPERS, f"no helper function is named {name}"
@@ -285,6 +298,7 @@ class _FunctionEmitter:
             span: Span | None = getattr(statement, "span", None)
             first = len(self._writer.lines)
             self._statement(statement)
+            self._module.check_length(self._writer.length)
             if span is not None:
                 for line in range(first + 1, len(self._writer.lines) + 1):
                     self._spans[line] = span
@@ -359,7 +373,8 @@ class _FunctionEmitter:
         index = self._define(statement.index)
         condition = f"{index} < {stop}"
         if statement.until is not None:
-            condition = f"{condition} && !{self._locals[statement.until.number]}"
+            # `&&` becomes branches in one shader compiler, which another then takes very long over.
+            condition = f"({condition}) & !{self._locals[statement.until.number]}"
         self._writer.open(f"for (var {index}: {statement.index.dtype} = {start}; {condition}; {index} += {step}) {{")
         self._block(statement.body)
         self._writer.close()

@@ -49,7 +49,7 @@ fn until_limit(
     broke = false;
     let distance_ = u32(params.C);
     let count = select(0u, ((distance_ - 1u) >> 6u) + 1u, (0 < params.C));
-    for (var turn: u32 = 0u; turn < count && !broke; turn += 1u) {
+    for (var turn: u32 = 0u; (turn < count) & !broke; turn += 1u) {
       let c = i32(turn) * 64;
       var sum_1: f32 = 0.0;
       let extent = params.M - block;

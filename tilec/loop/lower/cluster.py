@@ -63,10 +63,8 @@ def combine_clusters(
         cluster = code.let("cluster", divide(frame.lane, const(mapping.cluster)))
         flat = [part for own in parts for part in own]
         arrays = [
-            frame.shared_array(
-                ("cluster", level, number, part.dtype), f"clusters_{number}", part.dtype, mapping.jobs * count
-            )
-            for number, part in enumerate(flat)
+            frame.shared_array(("cluster", level, number, dtype), f"clusters_{number}", dtype, mapping.jobs * count)
+            for number, dtype in enumerate(DType.U32 if frame.shares_words else part.dtype for part in flat)
         ]
         is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(0))
         writes = is_first if not level else ir.Op("and", (is_first, compare("lt", cluster, const(count))), DType.BOOL)

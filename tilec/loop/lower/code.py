@@ -6,9 +6,16 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from tilec.diag import catalog
+from tilec.diag.report import LimitReached
 from tilec.loop import ir
+from tilec.loop.limits import LONGEST_TEXT
 from tilec.source import Span
+from tilec.tile import ir as tile
 from tilec.types import DType
+
+_MOST_STATEMENTS = LONGEST_TEXT // 16
+"""No text of so many statements is shorter."""
 
 ZERO = ir.Const(DType.I32, 0)
 TID = ir.Builtin("local_index")
@@ -18,16 +25,46 @@ WORKGROUP = ir.Builtin("workgroup")
 class Code:
     """Statements in nested blocks. A memo of a block is forgotten when the block is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel: tile.Kernel) -> None:
+        self._kernel = kernel
+        self._count = 0
         self._blocks: list[list[ir.Statement]] = [[]]
         self._memos: list[dict[Hashable, ir.Expr]] = [{}]
         self._uniform: set[int] = set()
+        self._levels: dict[int, int] = {}
+        self.state = 0
+        """Changes whenever what `find` gives may have changed."""
+
+    @property
+    def level(self) -> int:
+        """How many blocks are open around the present one."""
+        return len(self._blocks) - 1
+
+    def level_of(self, atom: ir.Expr) -> int:
+        """The level from which on an atom may be used."""
+        return self._levels.get(atom.number, 0) if isinstance(atom, ir.Local) else 0
+
+    @contextmanager
+    def outside(self, level: int) -> Iterator[None]:
+        """Writes at the present end of the open block of that level: before the statement being made there."""
+        blocks, memos = self._blocks[level + 1 :], self._memos[level + 1 :]
+        del self._blocks[level + 1 :], self._memos[level + 1 :]
+        self.state += 1
+        yield
+        self._blocks += blocks
+        self._memos += memos
+        self.state += 1
 
     @property
     def statements(self) -> tuple[ir.Statement, ...]:
         return tuple(self._blocks[-1])
 
     def emit(self, statement: ir.Statement) -> None:
+        self._count += 1
+        if self._count > _MOST_STATEMENTS:
+            raise LimitReached(
+                catalog.TEXT_TOO_LARGE, self._kernel.span, name=self._kernel.name, limit=f"{LONGEST_TEXT:,}"
+            )
         last = self._blocks[-1][-1] if self._blocks[-1] else None
         if isinstance(statement, ir.Barrier) and isinstance(last, ir.Barrier):  # one does for both
             self._blocks[-1][-1] = replace(statement, storage=statement.storage or last.storage)
@@ -45,9 +82,11 @@ class Code:
         collected: list[ir.Statement] = []
         self._blocks.append(collected)
         self._memos.append({})
+        self.state += 1
         yield collected
         self._blocks.pop()
         self._memos.pop()
+        self.state += 1
 
     @contextmanager
     def when(self, condition: ir.Expr | None) -> Iterator[None]:
@@ -67,12 +106,14 @@ class Code:
         local = ir.Local(hint, value.dtype, getattr(value, "width", 1))
         if self.is_uniform(value):
             self._uniform.add(local.number)
+        self._levels[local.number] = self.level
         self.emit(ir.Let(local, value, span))
         return local
 
     def declare(self, hint: str, initial: ir.Expr) -> ir.Local:
         """A mutable local."""
         local = ir.Local(hint, initial.dtype)
+        self._levels[local.number] = self.level
         self.emit(ir.Declare(local, initial))
         return local
 
@@ -106,6 +147,7 @@ class Code:
 
     def remember(self, key: Hashable, value: ir.Expr) -> None:
         self._memos[-1][key] = value
+        self.state += 1
 
 
 def atom_key(value: ir.Expr) -> Hashable:

@@ -7,6 +7,7 @@ batch after the other. Where lanes may shuffle, `cluster` does it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -16,8 +17,11 @@ from tilec.loop.lower.cluster import combine_clusters
 from tilec.loop.lower.frame import Frame, load_shared, store_shared, thread_number
 from tilec.loop.lower.moments import MeanState
 from tilec.loop.lower.states import State
-from tilec.plan.ir import Mapping
+from tilec.plan.groups import component_dtypes
+from tilec.plan.ir import Mapping, Phase
+from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
+from tilec.types import DType
 
 _FOLD = 16
 
@@ -70,6 +74,17 @@ def over_lanes(
     return result + _combine_batch(frame, batch, mapping)
 
 
+def choose_arrays(frame: Frame, phases: list[Phase]) -> None:
+    """Decides whether components of all types share arrays: batches use the same arrays, but each type has its own."""
+    most: Counter[DType] = Counter()
+    at_once = min((_components_at_once(frame, phase.mapping) for phase in phases), default=0)
+    for item in phase_rounds([*phases]):
+        dtypes = component_dtypes(item)
+        for dtype, count in Counter(DType.U32 if dtype is DType.BOOL else dtype for dtype in dtypes).items():
+            most[dtype] = max(most[dtype], min(count, at_once))
+    frame.shares_words = most.total() > at_once
+
+
 def _components_at_once(frame: Frame, mapping: Mapping) -> int:
     """How many components workgroup memory holds for all threads, the folded parts included."""
     if mapping.cluster > 1:
@@ -116,9 +131,10 @@ def _part_place(frame: Frame, mapping: Mapping, number: ir.Expr, count: int, lev
 
 
 def _arrays(frame: Frame, name: str, parts: list[ir.Expr], length: int) -> list[ir.SharedArray]:
+    dtypes = [DType.U32 if frame.shares_words else part.dtype for part in parts]
     return [
-        frame.shared_array((name, number, part.dtype), f"{name}_{number}", part.dtype, length)
-        for number, part in enumerate(parts)
+        frame.shared_array((name, number, dtype), f"{name}_{number}", dtype, length)
+        for number, dtype in enumerate(dtypes)
     ]
 
 

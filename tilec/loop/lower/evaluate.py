@@ -7,6 +7,12 @@ activity (a fill, an update, a pick, a branch) opens a block of its own.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+from tilec.diag import catalog
+from tilec.diag.deadline import check_time
+from tilec.diag.report import LimitReached
 from tilec.errors import InternalError
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, unsigned
@@ -14,6 +20,7 @@ from tilec.loop.lower.code import ZERO, atom_key
 from tilec.loop.lower.decisions import Decisions, Indices, aligned, lane_key
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.memory import read_element, read_slot
+from tilec.loop.lower.needs import Needs, Place, scalar_of, viewed
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
 from tilec.types import Bound, DType, Extent, TileType
@@ -23,6 +30,11 @@ def zero_of(dtype: DType) -> ir.Const:
     return ir.Const(dtype, {DType.F32: 0.0, DType.BOOL: False}.get(dtype, 0))
 
 
+_MOST_COPIES = 2
+"""A lane that is computed in so many branches is computed once and for all, before them, when it is needed again."""
+_DEEPEST_RECURSION = 60
+
+
 class Evaluator:
     """Evaluates values in a frame."""
 
@@ -30,6 +42,16 @@ class Evaluator:
         self.frame = frame
         self.code = frame.code
         self.decisions = Decisions()
+        self.needs = Needs(frame, self.decisions, self._known)
+        self._copies: dict[Hashable, int] = {}
+        """How often each lane was computed since evaluation began at the level `_base`."""
+        self._base = 0
+        self._floor = 0
+        """The level of the innermost block that narrows the activity."""
+        self._given: set[tuple[Bound, Hashable]] = set()
+        """What holds of the lane that evaluation began with."""
+        self._pinned: dict[Hashable, int] = {}
+        """The level from which on a picked column is known to be inside its row, by its index."""
 
     def scalar(self, value: tile.Value) -> ir.Expr:
         return self.at(value, (ZERO,) * value.type.rank)
@@ -39,24 +61,87 @@ class Evaluator:
 
     def at(self, value: tile.Value, indices: Indices) -> ir.Expr:
         """The lane at `indices` (atoms, one an axis) as an atom."""
-        stack: list[tuple[tile.Value, Indices]] = [(value, indices)]
+        found = self._known(value, indices)
+        if found is not None:
+            return found
+        is_outermost = self.needs.depth == 0
+        if is_outermost:
+            self._copies = {}
+            self.needs.forget()
+            self._base = self._floor = self.code.level
+            self._given = self._conditions(value, indices)
+        if self.needs.depth > _DEEPEST_RECURSION:
+            raise LimitReached(
+                catalog.NESTING_TOO_DEEP, value.span, limit=_DEEPEST_RECURSION, level=self.needs.depth
+            )
+        self.needs.depth += 1
+        self._work([(value, indices)])
+        self.needs.depth -= 1
+        found = self._known(value, indices)
+        assert found is not None
+        return found
+
+    def _work(self, stack: list[Place]) -> None:
+        """Computes what is on the stack, and before each lane what it needs."""
         while stack:
             current, own = stack[-1]
             if self._known(current, own) is not None:
                 stack.pop()
                 continue
-            needed = self.children(current, own)
-            pending = [(operand, inner) for operand, inner in needed if self._known(operand, inner) is None]
+            check_time(current.span)
+            key = lane_key(current, own)
+            if self._copies.get(key, 0) >= _MOST_COPIES and self._compute_outside(current, own):
+                continue
+            pending = [place for place in self.needs.children(current, own) if self._known(*place) is None]
             if pending:
                 stack.extend(pending)
                 continue
+            self._copies[key] = self._copies.get(key, 0) + 1
             result = self._compute(current, own)
             hint = current.name or getattr(current, "op", "value")
-            self.code.remember(lane_key(current, own), self.code.let(hint, result, current.span))
+            self.code.remember(key, self.code.let(hint, result, current.span))
             stack.pop()
-        found = self._known(value, indices)
-        assert found is not None
-        return found
+
+    def _compute_outside(self, value: tile.Value, indices: Indices) -> bool:
+        """Computes the lane in the outermost block where its indices are known, so that later blocks find it; False if
+        that is the block at hand."""
+        level = max([self._base, *(self._level(index) for index in indices)])
+        if level >= self.code.level:
+            return False
+        if level >= self._floor or self._conditions(value, indices) <= self._given:
+            floor, self._floor = self._floor, min(self._floor, level)
+            with self.code.outside(level):
+                self.at(value, indices)
+            self._floor = floor
+            return True
+        self._copies[lane_key(value, indices)] = 0
+        with self.code.outside(level):
+            lane = self.code.declare(value.name or "lane", zero_of(value.type.dtype))
+            with self._narrowed(self.active(value.type, indices)):
+                self.code.assign(lane, self.at(value, indices))
+            self.code.remember(lane_key(value, indices), lane)
+        return True
+
+    @staticmethod
+    def _conditions(value: tile.Value, indices: Indices) -> set[tuple[Bound, Hashable]]:
+        """What holds where the lane is active: bounds, and the index that each bounds."""
+        return {
+            (bound, None if bound.stretched else atom_key(index))
+            for bounds, index in zip(value.type.active, indices, strict=True)
+            for bound in bounds
+        }
+
+    def _level(self, index: ir.Expr) -> int:
+        return max(self.code.level_of(index), self._pinned.get(atom_key(index), 0))
+
+    @contextmanager
+    def _narrowed(self, condition: ir.Expr | None) -> Iterator[None]:
+        """A block in which lanes are active that may not be outside."""
+        floor = self._floor
+        with self.code.when(condition):
+            self._floor = self.code.level
+            yield
+        self._floor = floor
 
     # --- what is there already -------------------------------------------------------------------------------
 
@@ -65,101 +150,6 @@ class Evaluator:
         if register is None and isinstance(value, tile.Result):
             register = self.frame.results.get((value.producer, value.index))
         return register if register is not None else self.code.find(lane_key(value, indices))
-
-    def children(self, value: tile.Value, indices: Indices) -> list[tuple[tile.Value, Indices]]:
-        """Operands that an evaluation needs unconditionally, with their indices."""
-        if value in self.frame.available:
-            return []
-        match value:
-            case tile.View():
-                return [(value.operand, self._viewed(value, indices))]
-            case tile.Load():
-                scalars = (*(_scalar_of(index) for index in value.indices), value.fill)
-                return [(scalar, ()) for scalar in scalars if scalar is not None]
-            case tile.Result(producer=tile.If() as node):
-                return [(node.condition, ()), *self._passing_through(node, value.index, indices)]
-        return [(operand, aligned(operand, indices)) for operand in self._certain(value, indices)]
-
-    @staticmethod
-    def _passing_through(node: tile.If, number: int, indices: Indices) -> list[tuple[tile.Value, Indices]]:
-        """What a branch hands on from before the `if`: computed first, so that chains of `if`s do not double."""
-        yields = [(region.body, region.yields[number]) for region in (node.then, node.otherwise)]
-        outside = [value for body, value in yields if not any(value is inside for inside in body)]
-        return [(value, aligned(value, indices)) for value in outside]
-
-    def _certain(self, value: tile.Value, indices: Indices) -> tuple[tile.Value, ...]:
-        """Operands at the value's own position that are needed whichever lanes are active."""
-        match value:
-            case tile.Pointwise(op="where") if (side := self.decisions.side(value, indices)) is not None:
-                return (side,)
-            case tile.Pointwise(op="where") if self._branches(value, indices):
-                return value.operands[:1]
-            case tile.Pointwise():
-                return value.operands
-            case tile.Broadcast():
-                return (value.operand,)
-            case tile.Pad():
-                return (value.operand if value.operand.type.is_fully_active else value.fill,)
-            case tile.Update():
-                return (value.new if value.new.type.is_fully_active else value.old,)
-            case tile.Pick():
-                return (value.index,)
-        return ()
-
-    def possible(self, value: tile.Value, indices: Indices) -> list[tuple[tile.Value, Indices]]:
-        """Operands that an evaluation may need, both sides of a `where` among them."""
-        match value:
-            case tile.Pointwise(op="where") if (
-                value not in self.frame.available and self.decisions.side(value, indices) is None
-            ):
-                return [(operand, aligned(operand, indices)) for operand in value.operands]
-        return self.children(value, indices)
-
-    def row_condition(
-        self, value: tile.Value, indices: Indices, swept: frozenset[int]
-    ) -> tuple[tile.Value, Indices] | None:
-        """The first condition by which `value` skips reads that no index in `swept` changes, with its indices."""
-        stack, seen = [(value, indices)], set()
-        while stack:
-            current, own = stack.pop()
-            if current in seen or self._known(current, own) is not None:
-                continue
-            seen.add(current)
-            if isinstance(current, tile.Pointwise) and current.op == "where" and self._branches(current, own):
-                condition = aligned(current.operands[0], own)
-                if not any(isinstance(index, ir.Local) and index.number in swept for index in condition):
-                    return current.operands[0], condition
-            stack.extend(self.children(current, own))
-        return None
-
-    @staticmethod
-    def _viewed(view: tile.View, indices: Indices) -> Indices:
-        result: list[ir.Expr] = [ZERO] * view.operand.type.rank
-        for axis, source in enumerate(view.axes):
-            if source is not None and not view.operand.type.shape[source].is_one:
-                result[source] = indices[axis]
-        return tuple(result)
-
-    def _branches(self, where: tile.Pointwise, indices: Indices) -> bool:
-        """Whether a `where` skips the side not taken: its condition is one value a row and a side reads memory."""
-        condition, *sides = where.operands
-        shape = condition.type.shape
-        is_row_value = not shape or shape[-1].is_one
-        return is_row_value and any(self._reads_anew(side, aligned(side, indices)) for side in sides)
-
-    def _reads_anew(self, value: tile.Value, indices: Indices) -> bool:
-        stack, seen = [(value, indices)], set()
-        while stack:
-            current, own = stack.pop()
-            if current in seen or self._known(current, own) is not None:
-                continue
-            seen.add(current)
-            if isinstance(current, (tile.Load, tile.Pick)) or current in self.frame.available:
-                return True
-            stack.extend(self.possible(current, own))
-            if isinstance(current, (tile.Update, tile.Pad)):
-                return True
-        return False
 
     # --- computing -------------------------------------------------------------------------------------------
 
@@ -192,7 +182,7 @@ class Evaluator:
                 operands = tuple(self.at(operand, aligned(operand, indices)) for operand in value.operands)
                 return ir.Op(value.op, operands, value.type.dtype)
             case tile.View():
-                return self.at(value.operand, self._viewed(value, indices))
+                return self.at(value.operand, viewed(value, indices))
             case tile.Broadcast():
                 return self.at(value.operand, aligned(value.operand, indices))
             case tile.Pad():
@@ -207,7 +197,8 @@ class Evaluator:
                 return self._count(value, indices)
             case tile.Result(producer=tile.If() as node):
                 sides = (node.then.yields[value.index], node.otherwise.yields[value.index])
-                return self._either(self.at(node.condition, ()), *sides, indices, value)
+                choose = self._either if self.needs.may_nest else self._both
+                return choose(self.at(node.condition, ()), *sides, indices, value)
         raise InternalError("lower", f"no code for %{value.number} ({type(value).__name__} {value.name})")
 
     @staticmethod
@@ -220,10 +211,16 @@ class Evaluator:
         if side is not None:
             return self.at(side, aligned(side, indices))
         test = self.at(condition, aligned(condition, indices))
-        if not self._branches(value, indices):
-            sides = (self.at(side, aligned(side, indices)) for side in (chosen, other))
-            return ir.Op("where", (test, *sides), value.type.dtype)
-        return self._either(test, chosen, other, indices, value)
+        if self.needs.branches(value, indices):
+            return self._either(test, chosen, other, indices, value)
+        return self._both(test, chosen, other, indices, value)
+
+    def _both(
+        self, test: ir.Expr, chosen: tile.Value, other: tile.Value, indices: Indices, value: tile.Value
+    ) -> ir.Expr:
+        """One of two values that are both computed."""
+        sides = (self.at(side, aligned(side, indices)) for side in (chosen, other))
+        return ir.Op("where", (test, *sides), value.type.dtype)
 
     def _either(
         self, test: ir.Expr, chosen: tile.Value, other: tile.Value, indices: Indices, value: tile.Value
@@ -244,7 +241,7 @@ class Evaluator:
             return self.at(inner, aligned(inner, indices))
         result = self.code.declare(outer.name or "padded", self.at(outer, aligned(outer, indices)))
         own = aligned(inner, indices)
-        with self.code.when(self.active(inner.type, own)):
+        with self._narrowed(self.active(inner.type, own)):
             self.code.assign(result, self.at(inner, own))
         return result
 
@@ -252,8 +249,12 @@ class Evaluator:
         index = self.at(value.index, aligned(value.index, indices))
         own = (*aligned(value.operand, indices)[:-1], index)
         result = self.code.declare(value.name or "picked", zero_of(value.type.dtype))
-        with self.code.when(self.picks(value, index, own)):
+        with self._narrowed(self.picks(value, index, own)):
+            key = atom_key(index)
+            before = self._pinned.get(key, 0)
+            self._pinned[key] = self.code.level
             self.code.assign(result, self.at(value.operand, own))
+            self._pinned[key] = before
         return result
 
     def picks(self, value: tile.Pick, index: ir.Expr, own: Indices) -> ir.Expr:
@@ -291,7 +292,7 @@ class Evaluator:
         result: list[ir.Expr] = []
         axis = 0
         for index in value.indices:
-            start = self.scalar(_scalar_of(index))
+            start = self.scalar(scalar_of(index))
             if isinstance(index, tile.SpanIndex):
                 key = ("sum", atom_key(start), atom_key(indices[axis]))
                 found = self.code.find(key)
@@ -373,7 +374,3 @@ class Evaluator:
                 limit = ir.Op("min", (limit, self.extent(bound.limit)), DType.I32)
         length = ir.Op("max", (ir.Op("sub", (limit, start), DType.I32), ZERO), DType.I32) if bounds else extent
         return length if alive is None else ir.Select(alive, length, ZERO)
-
-
-def _scalar_of(index: tile.AxisIndex) -> tile.Value:
-    return index.start if isinstance(index, tile.SpanIndex) else index.index

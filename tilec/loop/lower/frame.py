@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder, signed, unsigned
 from tilec.loop.lower.code import ZERO, Code
-from tilec.plan.ir import Plan, Slot
+from tilec.plan.ir import Plan, Sink, Slot
 from tilec.tile import ir as tile
 from tilec.tile.reports import LOG
 from tilec.types import Apply, DType, Extent, Opaque, Symbol
@@ -80,7 +80,7 @@ class Frame:
         self.plan = plan
         self.bindings = bindings
         self.threads = threads
-        self.code = Code()
+        self.code = Code(kernel)
         self.block: tuple[ir.Expr, ir.Expr, ir.Expr] = (ZERO, ZERO, ZERO)
         self.block_number: ir.Expr = ZERO
         self.registers: dict[tile.Value, ir.Expr] = {}
@@ -94,12 +94,23 @@ class Frame:
         self.lane: ir.Expr = ZERO
         self.slot: ir.Expr = ZERO
         self.workgroup_words = 4096
+        self.shares_words = False
+        """Workgroup memory has no room for an array of each type: all types share arrays of words."""
         self.shared: dict[object, ir.SharedArray] = {}
         self.shared_is_read = False
         self.used: dict[str, ir.Buffer] = {}
         self.vectors: frozenset[str] = frozenset()
         self.parts: dict[int, tuple[ir.Expr, int]] = {}
         """Of a local that counts elements: the granule's first element, and how far the local is from it."""
+        self.sink_loads: dict[tuple[Sink, int], list[tuple[tile.Load, tuple[str, ...]]]] = {}
+        """The loads that vary along a sink's sweep, by the sink and how many values were published by then."""
+        self._inside: dict[tile.Region, frozenset[tile.Value]] = {}
+
+    def inside(self, region: tile.Region) -> frozenset[tile.Value]:
+        """The instructions of a region."""
+        if region not in self._inside:
+            self._inside[region] = frozenset(region.body)
+        return self._inside[region]
 
     def set_block(self, number: ir.Expr) -> None:
         """Makes the block with this linear number (i32, x fastest) the one at hand."""
@@ -216,12 +227,16 @@ def _is_host(atom: object) -> bool:
 def store_shared(frame: Frame, array: ir.SharedArray, index: ir.Expr, value: ir.Expr) -> None:
     if value.dtype is DType.BOOL:
         value = ir.Select(value, const(1, DType.U32), const(0, DType.U32))
+    if array.dtype is not value.dtype:
+        value = ir.Bits("bitcast", (value,), array.dtype)
     frame.code.emit(ir.SharedStore(array, index, value))
 
 
 def load_shared(array: ir.SharedArray, index: ir.Expr, dtype: DType) -> ir.Expr:
     word = ir.SharedLoad(array, index)
-    return compare("ne", word, const(0, DType.U32)) if dtype is DType.BOOL else word
+    if dtype is DType.BOOL:
+        return compare("ne", word, const(0, DType.U32))
+    return word if array.dtype is dtype else ir.Bits("bitcast", (word,), dtype)
 
 
 def thread_number() -> ir.Expr:

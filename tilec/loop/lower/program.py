@@ -5,11 +5,13 @@ from __future__ import annotations
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, as_word, compare, const, multiply, signed
 from tilec.loop.lower.code import TID, WORKGROUP
+from tilec.loop.lower.combine import choose_arrays
 from tilec.loop.lower.frame import Bindings, Frame
 from tilec.loop.lower.jobs import ItemLowering
 from tilec.loop.lower.memory import to_bits, unpacked
 from tilec.loop.lower.split import lower_step
 from tilec.plan.ir import Dispatch, Plan
+from tilec.plan.packed import all_phases
 from tilec.tile import ir as tile
 from tilec.types import DType, Extent, apply, element_count
 
@@ -52,6 +54,7 @@ def _literal_field(bindings: Bindings, workgroups: Extent) -> ir.UniformField:
 def _lower_dispatch(frame: Frame, dispatch: Dispatch) -> Extent:
     if dispatch.kind in ("unpack", "pack"):
         return _copy(frame, dispatch)
+    choose_arrays(frame, all_phases(dispatch.items))
     lowering = ItemLowering(frame)
     if dispatch.kind == "jobs":
         return lowering.spread(dispatch.phase, dispatch.merges_blocks)

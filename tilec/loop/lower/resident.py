@@ -32,7 +32,7 @@ class Resident:
         """Loads what this round is the first of several to read into registers of the job."""
         readers: dict[tuple[tile.Load, tuple[str, ...]], list[Round]] = {}
         for each in rounds:
-            for key in dict.fromkeys(key for sink in each.wide for key in self._loads(sink)):
+            for key in dict.fromkeys(key for sink in each.wide for key in self._known_loads(sink)):
                 readers.setdefault(key, []).append(each)
         kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]
         if not kept:
@@ -59,6 +59,13 @@ class Resident:
             for indices, register in zip(own, registers, strict=True):
                 self.code.remember(lane_key(load, indices), register)
 
+    def _known_loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
+        """`_loads`, found again only where values have been published since."""
+        key = (sink, len(self.frame.available))
+        if key not in self.frame.sink_loads:
+            self.frame.sink_loads[key] = self._loads(sink)
+        return self.frame.sink_loads[key]
+
     def _loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
         """The loads that vary along the sweep, with the roles of their axes."""
         marker = {role: ir.Local(role, DType.I32) for role in {*sink.roles, "."}}
@@ -75,5 +82,5 @@ class Resident:
             roles = tuple(names.get(getattr(index, "number", -1), ".") for index in own)
             if isinstance(value, tile.Load) and value not in self.frame.available and "s0" in roles:
                 found.append((value, roles))
-            stack.extend(self.evaluator.possible(value, own))
+            stack.extend(self.evaluator.needs.possible(value, own))
         return found

@@ -13,6 +13,7 @@ from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.moments import make_states
 from tilec.loop.lower.needed import NeededRows
+from tilec.loop.lower.needs import scalar_of
 from tilec.loop.lower.resident import Resident
 from tilec.loop.lower.sinks import SinkLowering
 from tilec.loop.lower.states import PickState, State
@@ -146,7 +147,7 @@ class RoundLowering:
             if found is None and all(role.startswith("s") for _, role in inner[sink]):
                 for root in _roots(sink, states):
                     own = aligned(root, tuple(index[role] for role in sink.roles))
-                    found = found or self.evaluator.row_condition(root, own, swept)
+                    found = found or self.evaluator.needs.row_condition(root, own, swept)
         if found is None:
             self._hoist(sinks, states, masks, common)
             self._elements(item, sinks, states, inner)
@@ -177,7 +178,7 @@ class RoundLowering:
             place = tuple(index[role] for role in sink.roles)
             stack = [(root, aligned(root, place)) for root in _roots(sink, states)]
             if sink.kind == "store":
-                stack += [(_scalar(i), ()) for i in sink.store.indices]
+                stack += [(scalar_of(i), ()) for i in sink.store.indices]
             seen: set[tile.Value] = set()
             while stack:
                 value, own = stack.pop()
@@ -185,7 +186,7 @@ class RoundLowering:
                     continue
                 seen.add(value)
                 if any(isinstance(i, ir.Local) and i.number in swept for i in own):
-                    stack.extend(self.evaluator.possible(value, own))
+                    stack.extend(self.evaluator.needs.possible(value, own))
                 elif not isinstance(value, (tile.Const, tile.Scalar, tile.Dim)):
                     self.evaluator.at(value, own)
 
@@ -354,7 +355,3 @@ class RoundLowering:
 def _roots(sink: Sink, states: dict[tile.Value, State]) -> list[tile.Value]:
     """What a sweep evaluates at each element for the sink."""
     return states[sink.value].inputs if sink.kind == "reduce" else [sink.operand]
-
-
-def _scalar(index: tile.AxisIndex) -> tile.Value:
-    return index.start if isinstance(index, tile.SpanIndex) else index.index

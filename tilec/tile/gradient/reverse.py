@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tilec.diag.deadline import check_time
 from tilec.tile import ir
 from tilec.tile.gradient.emit import emit
 from tilec.tile.gradient.ledger import Ledger
@@ -52,6 +53,7 @@ class Reverse:
         from tilec.tile.gradient.rules import send_adjoint
 
         for value in reversed(self._order):
+            check_time(value.span)
             terms = add(self._adjoints.pop(value.number, ()))
             match value:
                 case ir.For():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilec.diag import catalog
+from tilec.diag.deadline import check_time
 from tilec.diag.report import Reporter
 from tilec.tile import ir
 from tilec.tile.gradient.control import name_of, open_control
@@ -49,6 +50,7 @@ class _Differentiator:
             self._report(rewriter.original)
             return value.x
         ledger = Ledger(value.span)
+        check_time(value.span)
         for region in rewriter.open_regions:
             for known in self._seen.get(region, ()):
                 if isinstance(known, ir.Store | ir.Report | ir.If | ir.For | ir.While):

@@ -1,0 +1,5 @@
+// expect: E0514 at 3:1
+//! seconds 0
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}
