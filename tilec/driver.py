@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from tilec.wgsl.emit import Emitted
     from tilec.wgsl.layout import Binding
 
-Constants: TypeAlias = Mapping[str, "bool | int | float"]
+Constant: TypeAlias = "bool | int | float"
+Constants: TypeAlias = Mapping[str, Constant]
 DTypes: TypeAlias = Mapping[str, DType]
 
 FEATURES = ("shader-f16", "subgroups")
@@ -105,12 +106,7 @@ def build_kernel(
 
 
 def _build_kernel(
-    program: Program,
-    name: str,
-    chosen: dict[str, DType],
-    fixed: dict[str, bool | int | float],
-    verify: bool,
-    debug: bool,
+    program: Program, name: str, chosen: dict[str, DType], fixed: dict[str, Constant], verify: bool, debug: bool
 ) -> Built:
     from tilec.sema.infer import build_kernel as infer
 
@@ -271,12 +267,11 @@ def _compile(built: Kernel, dims: Mapping[str, int] | None, options: Options) ->
 def _check_limits(built: Kernel, program: LoopProgram, options: Options) -> None:
     """Raises CompileError for what every shader compiler or the device would refuse."""
     from tilec.diag import catalog
-    from tilec.loop.limits import check_limits, check_private_memory
+    from tilec.loop.limits import check_limits
     from tilec.wgsl.layout import DEEPEST_NESTING, deepest_nesting
 
     reporter = Reporter()
     check_limits(program, built, options.limits.storage_buffers, reporter)
-    check_private_memory(program, built, reporter)
     level = deepest_nesting(program)
     if level > DEEPEST_NESTING:
         reporter.error(catalog.NESTING_TOO_DEEP, built.span, limit=DEEPEST_NESTING, level=level)

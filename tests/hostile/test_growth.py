@@ -24,7 +24,7 @@ every step would be some 2**16."""
 REFUSED = {
     "functions, each calling the last twice": "E0505",
     "constants": "E0325",
-    "gradient of nested loops": "E0434",
+    "gradient of nested loops": "E0511",
 }
 """What grows by its meaning, and the cap that ends it."""
 

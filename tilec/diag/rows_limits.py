@@ -245,11 +245,11 @@ kernel k(A: tensor<f32>[M, N]) {
 
 PRIVATE_MEMORY = Row(
     "E0513",
-    message="one dispatch of `{name}` keeps {given} bytes of variables in a thread; the limit is {limit}",
+    message="a thread of `{name}` keeps {given} bytes of variables at once; the limit is {limit}",
     label="",
     hint="store what is needed later, or split the kernel in two",
     explanation="""
-WGSL guarantees a function 8,192 bytes of variables. Values that reductions, branches and loops make are kept in
+WGSL guarantees 8,192 bytes of variables. Values that reductions, branches and loops make are kept in
 variables, one for each element that a thread has in hand.""",
     wrong="""
 kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N]) {

@@ -14,7 +14,8 @@ PRIVATE_BYTES = 8192
 
 
 def check_limits(program: Program, kernel: Kernel, storage_buffers: int, reporter: Reporter) -> None:
-    """Reports the dispatch that binds the most storage buffers, if they are more than `storage_buffers`."""
+    """Reports a dispatch that binds more than `storage_buffers` storage buffers, and one with too many variables."""
+    _check_private_memory(program, kernel, reporter)
     most = max(program.dispatches, key=lambda dispatch: len(dispatch.buffers), default=None)
     if most is None or len(most.buffers) <= storage_buffers:
         return
@@ -46,7 +47,7 @@ def _mergeable(kernel: Kernel, bound: set[str | None]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}, all {most[0].dtype}, into one tensor of [{dims}]"
 
 
-def check_private_memory(program: Program, kernel: Kernel, reporter: Reporter) -> None:
+def _check_private_memory(program: Program, kernel: Kernel, reporter: Reporter) -> None:
     """Reports the dispatch that declares the most variables, if they take more than `PRIVATE_BYTES`."""
     given = max((_private_bytes(dispatch.body) for dispatch in program.dispatches), default=0)
     if given > PRIVATE_BYTES:
@@ -55,16 +56,16 @@ def check_private_memory(program: Program, kernel: Kernel, reporter: Reporter) -
 
 
 def _private_bytes(body: tuple[Statement, ...]) -> int:
-    total, blocks = 0, [body]
-    while blocks:
-        for statement in blocks.pop():
-            match statement:
-                case Declare():
-                    total += 4 * statement.local.width
-                case If():
-                    blocks += [statement.then, statement.otherwise]
-                case Loop():
-                    blocks.append(statement.body)
-                case While():
-                    blocks += [statement.prelude, statement.body]
-    return total
+    """The bytes of the variables that are in scope together, where they are most."""
+    own, inner = 0, 0
+    for statement in body:
+        match statement:
+            case Declare():
+                own += 4 * statement.local.width
+            case If():
+                inner = max(inner, _private_bytes(statement.then), _private_bytes(statement.otherwise))
+            case Loop():
+                inner = max(inner, _private_bytes(statement.body))
+            case While():
+                inner = max(inner, _private_bytes(statement.prelude), _private_bytes(statement.body))
+    return own + inner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tilec.diag import catalog
 from tilec.diag.report import LimitReached
@@ -41,6 +41,7 @@ from tilec.wgsl.expressions import ExpressionPrinter, Level, type_name
 from tilec.wgsl.helpers import HELPERS, helper_closure
 from tilec.wgsl.layout import bindings, may_fold
 from tilec.wgsl.names import Names
+from tilec.wgsl.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +65,6 @@ def emit_module(program: Program, trusted: tuple[str, ...] = (), span: Span | No
     The text keeps to standard WGSL: what only one shader compiler accepts does not occur.
     """
     return _ModuleEmitter(program, trusted, span).emit()
-
-
-@dataclass(slots=True)
-class _Writer:
-    """Collects lines; `depth` is the present indentation, `length` the characters so far."""
-
-    lines: list[str] = field(default_factory=list)
-    depth: int = 0
-    length: int = 0
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text if text else "")
-        self.length += len(self.lines[-1]) + 1
-
-    def open(self, text: str) -> None:
-        self.line(text)
-        self.depth += 1
-
-    def close(self, text: str = "}") -> None:
-        self.depth -= 1
-        self.line(text)
 
 
 _ViewKey = tuple[str, DType, int, bool]
@@ -115,18 +95,18 @@ class _ModuleEmitter:
         }
 
     def emit(self) -> Emitted:
-        bodies = _Writer()
+        bodies = Writer()
         spans: dict[int, Span] = {}
         for dispatch, entry in zip(self._program.dispatches, self._entries, strict=True):
             _FunctionEmitter(self, bodies, spans, dispatch, entry).emit()
-        head = _Writer()
+        head = Writer()
         self._emit_head(head)
         shift = len(head.lines)
         text = "\n".join(head.lines + bodies.lines).rstrip("\n") + "\n"
         self.check_length(len(text))
         return Emitted(text, tuple(self._entries), {line + shift: span for line, span in spans.items()})
 
-    def _emit_head(self, writer: _Writer) -> None:
+    def _emit_head(self, writer: Writer) -> None:
         writer.line(f"// Kernel {_one_line(self._program.kernel)}, written by tilec.")
         for guard in self._program.guards:
             writer.line(f"// Only for {_one_line(guard)}.")
@@ -162,7 +142,7 @@ class _ModuleEmitter:
                 writer.line(line)
             writer.line("")
 
-    def _emit_log_function(self, writer: _Writer, layout: Layout) -> None:
+    def _emit_log_function(self, writer: Writer, layout: Layout) -> None:
         """Counts a lane, and writes its record behind the others of its kind if there is room."""
         log = next((self._views[key] for key in self._views if key[0] == LOG), None)
         if log is None:
@@ -214,7 +194,7 @@ class _FunctionEmitter:
     """Writes one entry point."""
 
     def __init__(
-        self, module: _ModuleEmitter, writer: _Writer, spans: dict[int, Span], dispatch: Dispatch, entry: str
+        self, module: _ModuleEmitter, writer: Writer, spans: dict[int, Span], dispatch: Dispatch, entry: str
     ) -> None:
         self._module = module
         self._writer = writer
