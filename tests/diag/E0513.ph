@@ -1,8 +1,13 @@
-// expect: E0513 at 2:8
-kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N], t: i32) {
+// expect: E0513 at 8:8
+fn step(y) {
+  var z = y
+  if z > 1.0 { z = z * 2.0 }
+  return z
+}
+
+kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N], s: f32) {
   let r = ctx.block.x * 8
-  let x = A[r :+ 8, :]
-  var y = 0.0 * rowsum(x)
-<<2100 "  y = y + pick(x * y, t)\n">>
-  B[r :+ 8, :] = y
+  var y = s
+<<1100 "  y = step(step(y))\n">>
+  B[r :+ 8, :] = A[r :+ 8, :] * y
 }

@@ -252,16 +252,19 @@ PRIVATE_MEMORY = Row(
 WGSL guarantees 8,192 bytes of variables. Values that reductions, branches and loops make are kept in
 variables, one for each element that a thread has in hand.""",
     wrong="""
-kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N]) {
+kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N], s: f32) {
   let r = ctx.block.x * 8
-  let x = A[r :+ 8, :]
-  B[r :+ 8, :] = pick(x, 0) + pick(x, 1)     // and so on, with some thousand of them
+  var y = s
+  if y > 1.0 { y = y * 2.0 }
+  if y > 1.0 { y = y * 2.0 }     // and so on, with some thousand of them
+  B[r :+ 8, :] = A[r :+ 8, :] * y
 }""",
     right="""
-kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N]) {
+kernel k(A: tensor<f32>[M, N], B: tensor<f32>[M, N], s: f32) {
   let r = ctx.block.x * 8
-  let x = A[r :+ 8, :]
-  B[r :+ 8, :] = rowsum(where(iota(1) < 4000, x, 0.0))
+  var y = s
+  for i in range(0, 2000) { y = where(y > 1.0, y * 2.0, y) }
+  B[r :+ 8, :] = A[r :+ 8, :] * y
 }""",
 )
 
