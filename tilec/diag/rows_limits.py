@@ -275,8 +275,7 @@ COMPILE_TIME = Row(
     hint="split the kernel in several",
     explanation="""
 One file may take 30 seconds of the processor to read, and one kernel 30 seconds to compile. Programs within the other
-limits take less as a rule; a program that is made to take long ends here. Services set tighter limits with
-`--sandbox`.""",
+limits take less as a rule; a program that is made to take long ends here.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0
