@@ -87,7 +87,9 @@ def _map_for_gpu(
         threads = min(256, most)
     else:
         wanted = max((_gpu_lanes(phase, most, facts) for phase in phases), default=1)
-        threads = min(most, max(_LEAST_THREADS, wanted))
+        # Lanes that take packed rows in turn wait between them: meanwhile others of the workgroup go on.
+        waits = any(phase.rows is not None and phase.granule > 4 for phase in phases)
+        threads = min(most, max(_LEAST_THREADS, 2 * wanted if waits else wanted))
     dispatch.threads = threads
     for phase in phases:
         rounds = _wide_rounds(phase)
