@@ -285,7 +285,7 @@ def test_advice_names_what_is_lost():
     train = EXAMPLES / "train_loss.ph"
     assert "V=20001: rows of A start between vectors; V divisible by 4" in advice(ROW_SUMS, {"M": 64, "V": 20001})
     long = advice(train, {"M": 8192, "V": 1 << 18}, SMALL_CACHE, {"T": "f32"}, "train_loss")
-    assert "Logits is read again, 8.59 GB more than once" in long
+    assert "Logits is read again, 7.52 GB more than once" in long
     shared = advice(SCALED, {"M": 64, "V": 33}, dtypes={"X": "f16"})
     assert "neighbouring rows of X share words" in shared
     assert "V divisible by 2" in shared
