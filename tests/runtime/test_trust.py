@@ -99,3 +99,20 @@ kernel same(X: tensor<f16>[M, V], Y: tensor<f16>[M, V]) {
     y = Subject(text).run(Execution("", device=name), data)["Y"]
     np.testing.assert_array_equal(y[~np.isnan(x)].view(np.uint16), x[~np.isnan(x)].view(np.uint16))
     assert np.isnan(y[np.isnan(x)]).all()
+
+
+@pytest.mark.parametrize("name", backends.DEVICE_NAMES)
+def test_rounding_to_f16_rounds(name):
+    """Where packing and unpacking are trusted, one behind the other must not cancel out: Mesa folds them."""
+    upper = np.arange(1 << 16, dtype=np.uint32) << 16
+    lower = (0, 1, 0xFFF, 0x1000, 0x1001, 0x3000, 0x8000, 0xF000, 0xFFFF)
+    x = np.stack([upper | one for one in lower]).view(np.float32)
+    text = """
+kernel rounded(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  Y[ctx.block.x :+ 1, :] = f16(X[ctx.block.x :+ 1, :])
+}
+"""
+    data = Data({"X": x, "Y": np.zeros_like(x)}, {}, {"M": len(lower), "V": 1 << 16})
+    got = Subject(text).run(Execution("", device=name), data)["Y"]
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(got, x.astype(np.float16).astype(np.float32))

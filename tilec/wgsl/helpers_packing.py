@@ -64,11 +64,25 @@ fn pack_f16(low: f32, high: f32) -> u32 {
 _helper(
     "round_f16",
     """
+// The nearest f16, ties to even, in integers alone: drivers fold packing and unpacking into one step that is not exact.
 fn round_f16(x: f32) -> f32 {
-  return f16_to_f32(f32_to_f16(x));
+  let sign = bitcast<u32>(x) & 0x80000000u;
+  let magnitude = bitcast<u32>(x) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) {
+    return x;
+  }
+  if (magnitude >= 0x477ff000u) {
+    return bitcast<f32>(sign | 0x7f800000u);
+  }
+  if (magnitude >= 0x38800000u) {
+    return bitcast<f32>(sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u)) & 0xffffe000u));
+  }
+  // A subnormal f16 counts in units of 2^-24.
+  let digits = (magnitude & 0x7fffffu) | 0x800000u;
+  let shift = min(126u - (magnitude >> 23u), 25u);
+  let units = (digits + (1u << (shift - 1u)) - 1u + ((digits >> shift) & 1u)) >> shift;
+  return bitcast<f32>(sign | bitcast<u32>(f32(units) * 5.9604644775390625e-8));
 }""",
-    "f16_to_f32",
-    "f32_to_f16",
 )
 _helper(
     "nearest_bf16",
