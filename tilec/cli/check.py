@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.cli.options import add_choice_options, add_json_option, command_parser, constants, dtypes
+from tilec.cli.options import add_choice_options, add_json_option, command_parser, constants, dtypes, has_type
 from tilec.cli.terminal import diagnostics_json, print_json, show_diagnostics
 
 
@@ -54,13 +54,9 @@ def _check(file: str, options: argparse.Namespace) -> tuple[list[str], Sequence[
         fixed = constants(options.const, signature)
         if any(p.is_const and p.default is None and p.name not in fixed for p in signature.parameters):
             continue  # checked where its constants are given
-        own = {key: dtype for key, dtype in chosen.items() if _has(signature, key)}
+        own = {key: dtype for key, dtype in chosen.items() if has_type(signature, key)}
         try:
             found += build_kernel(loaded.program, name, own, fixed).warnings
         except CompileError as error:
             found += error.diagnostics
     return list(loaded.signatures), list({str(one): one for one in found}.values())
-
-
-def _has(signature: Any, name: str) -> bool:
-    return name in signature.type_variables or signature.parameter(name) is not None

@@ -12,7 +12,7 @@ from tilec.types import DType
 
 Number: TypeAlias = "bool | int | float"
 
-_I32_LOWEST, _I32_HIGHEST, _U32_HIGHEST = -(2**31), 2**31 - 1, 2**32 - 1
+I32_LOWEST, I32_HIGHEST, U32_HIGHEST = -(2**31), 2**31 - 1, 2**32 - 1
 
 
 def round_f32(value: float) -> float:
@@ -43,8 +43,8 @@ def _packed(value: float, code: str) -> float:
 
 def wrap(value: int, dtype: DType) -> int:
     """The integer that 32 bits keep."""
-    value &= _U32_HIGHEST
-    return value - 2**32 if dtype is DType.I32 and value > _I32_HIGHEST else value
+    value &= U32_HIGHEST
+    return value - 2**32 if dtype is DType.I32 and value > I32_HIGHEST else value
 
 
 def convert(value: Number, dtype: DType) -> Number:
@@ -56,12 +56,12 @@ def convert(value: Number, dtype: DType) -> Number:
     if isinstance(value, float):
         if math.isnan(value):
             return 0
-        low, high = (_I32_LOWEST, _I32_HIGHEST) if dtype is DType.I32 else (0, _U32_HIGHEST)
+        low, high = (I32_LOWEST, I32_HIGHEST) if dtype is DType.I32 else (0, U32_HIGHEST)
         return int(min(max(value, low), high))
     return wrap(int(value), dtype)
 
 
-def _divide_f32(x: float, y: float) -> float:
+def divide_f32(x: float, y: float) -> float:
     if y == 0.0:
         if x == 0.0 or math.isnan(x):
             return math.nan
@@ -96,7 +96,7 @@ def _sign(x: Number) -> Number:
     return x + 0 if x != x or x == 0 else type(x)(1 if x > 0 else -1)
 
 
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
+ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -109,8 +109,8 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "square": lambda x: x * x,
     "lse_add": operator.add,
 }
-_INTEGER: dict[str, Callable[..., Any]] = {"div": _quotient, "ceildiv": _ceiling_quotient, "rem": _remainder}
-_TESTS: dict[str, Callable[..., object]] = {
+INTEGER: dict[str, Callable[..., Any]] = {"div": _quotient, "ceildiv": _ceiling_quotient, "rem": _remainder}
+TESTS: dict[str, Callable[..., object]] = {
     "eq": operator.eq,
     "ne": operator.ne,
     "lt": operator.lt,
@@ -125,7 +125,7 @@ _TESTS: dict[str, Callable[..., object]] = {
     "isfinite": math.isfinite,
 }
 _FLOAT: dict[str, Callable[..., float]] = {
-    "div_f32": _divide_f32,
+    "div_f32": divide_f32,
     "rem": math.fmod,
     "floor": lambda x: x if math.isinf(x) or x == 0 else math.copysign(math.floor(x), x),
     "ceil": lambda x: x if math.isinf(x) or x == 0 else math.copysign(math.ceil(x), x),
@@ -155,13 +155,13 @@ def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool = F
     """
     if op == "where":
         return values[1] if values[0] else values[2]
-    if op in _TESTS:
-        return bool(_TESTS[op](*values))
+    if op in TESTS:
+        return bool(TESTS[op](*values))
     if op in _CONVERSIONS:
         return convert(values[0], _CONVERSIONS[op])
     if dtype is DType.F32:
         return _fold_float(op, values)
-    function = _ARITHMETIC.get(op) or _INTEGER.get(op)
+    function = ARITHMETIC.get(op) or INTEGER.get(op)
     if function is None:
         return None
     value = function(*values)
@@ -169,7 +169,7 @@ def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool = F
 
 
 def _fold_float(op: str, values: tuple[Number, ...]) -> Number | None:
-    function = _ARITHMETIC.get(op) or _FLOAT.get(op)
+    function = ARITHMETIC.get(op) or _FLOAT.get(op)
     if function is None:
         return None
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tilec.plan.ir import Roles, Sink, Slot
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
-from tilec.tile.walk import opaque_of
+from tilec.tile.walk import opaque_of, scalar_of
 from tilec.types import Extent
 
 
@@ -80,7 +80,7 @@ class Walker:
             store, operand = sink.store, sink.operand
             self._visit(operand, operand_roles(operand.type.shape, roles), needs, seen, is_narrow)
             for index in store.indices:
-                self._visit(_scalar(index), (), needs, seen, is_narrow)
+                self._visit(scalar_of(index), (), needs, seen, is_narrow)
             for scalar in opaque_of(store):
                 self._visit(scalar, (), needs, seen, is_narrow)
             needs.accesses.append(_tensor_access(store, roles, True, is_narrow))
@@ -122,10 +122,6 @@ class Walker:
             stack.extend((operand, own, True) for operand, own in children(value, roles))
 
 
-def _scalar(index: tile.AxisIndex) -> tile.Value:
-    return index.start if isinstance(index, tile.SpanIndex) else index.index
-
-
 def children(value: tile.Value, roles: Roles) -> Iterator[tuple[tile.Value, Roles]]:
     """Operands with the roles at which an evaluation of `value` at `roles` reads them."""
     for scalar in opaque_of(value):
@@ -138,7 +134,7 @@ def children(value: tile.Value, roles: Roles) -> Iterator[tuple[tile.Value, Role
             yield index, operand_roles(index.type.shape, roles)
             yield operand, operand_roles(operand.type.shape, (*roles[:-1], "?"))
         case tile.Load():
-            scalars = [_scalar(index) for index in value.indices]
+            scalars = [scalar_of(index) for index in value.indices]
             yield from ((scalar, ()) for scalar in (*scalars, value.fill) if scalar is not None)
         case tile.Result(producer=tile.If() as node):
             yield node.condition, ()
@@ -171,7 +167,7 @@ def _tensor_access(value: tile.Load | tile.Store, roles: Roles, writes: bool, is
     axis_roles: list[str] = []
     axis = 0
     for index in value.indices:
-        starts.append(extent_of(_scalar(index)))
+        starts.append(extent_of(scalar_of(index)))
         if isinstance(index, tile.SpanIndex):
             axis_roles.append(roles[axis])
             axis += 1

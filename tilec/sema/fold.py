@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import math
-import operator
-import struct
-from collections.abc import Callable
-from typing import Any
 
+from tilec.ops.fold import (
+    ARITHMETIC,
+    I32_HIGHEST,
+    I32_LOWEST,
+    INTEGER,
+    TESTS,
+    U32_HIGHEST,
+    Number,
+    divide_f32,
+    round_f32,
+    wrap,
+)
 from tilec.types import DType
 
-Number = bool | int | float
-
-I32_LOWEST, I32_HIGHEST, U32_HIGHEST = -(2**31), 2**31 - 1, 2**32 - 1
-
-
-def round_f32(value: float) -> float:
-    """The nearest f32, ties to even; beyond the range an infinity."""
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def wrap(value: int, dtype: DType) -> int:
-    """The integer that 32 bits keep."""
-    value &= U32_HIGHEST
-    return value - 2**32 if dtype is DType.I32 and value > I32_HIGHEST else value
+_ARITHMETIC = {name: ARITHMETIC[name] for name in ("add", "sub", "mul", "neg", "abs", "min", "max", "clamp", "square")}
 
 
 def fits(value: Number, dtype: DType) -> bool:
@@ -50,56 +42,6 @@ def convert(value: Number, dtype: DType) -> Number:
     return wrap(int(value), dtype)
 
 
-def _divide_f32(x: float, y: float) -> float:
-    if y == 0.0:
-        if x == 0.0 or math.isnan(x):
-            return math.nan
-        return math.copysign(math.inf, x) * math.copysign(1.0, y)
-    return x / y
-
-
-def _quotient(x: int, y: int) -> int:
-    if y == 0:
-        return x
-    size = abs(x) // abs(y)
-    return size if (x < 0) == (y < 0) else -size
-
-
-def _remainder(x: int, y: int) -> int:
-    return 0 if y == 0 else x - y * _quotient(x, y)
-
-
-def _ceiling(x: int, y: int) -> int:
-    return x if y == 0 else -(-x // y)
-
-
-def _least(x: Number, y: Number) -> Number:
-    return math.nan if x != x or y != y else min(x, y)
-
-
-def _most(x: Number, y: Number) -> Number:
-    return math.nan if x != x or y != y else max(x, y)
-
-
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "neg": operator.neg,
-    "abs": abs,
-    "min": _least,
-    "max": _most,
-    "clamp": lambda x, low, high: _least(_most(x, low), high),
-    "square": lambda x: x * x,
-}
-_INTEGER: dict[str, Callable[..., int]] = {"div": _quotient, "ceildiv": _ceiling, "rem": _remainder}
-_TESTS: dict[str, Callable[..., bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-    "not": operator.not_, "and": lambda x, y: x and y, "or": lambda x, y: x or y,
-    "isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite,
-}  # fmt: skip
-
-
 def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool) -> Number | None:
     """`op` on converted operands of `dtype`, or None where it is left to run time.
 
@@ -107,13 +49,13 @@ def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool) ->
     """
     if op == "where":
         return values[1] if values[0] else values[2]
-    if op in _TESTS:
-        return bool(_TESTS[op](*values))
-    if op in _INTEGER and dtype is not DType.F32:
-        value = _INTEGER[op](*values)
+    if op in TESTS:
+        return bool(TESTS[op](*values))
+    if op in INTEGER and dtype is not DType.F32:
+        value = INTEGER[op](*values)
         return _exact(value) if is_weak else wrap(value, dtype)
     if op == "div_f32":
-        return round_f32(_divide_f32(*values))
+        return round_f32(divide_f32(*values))
     if op in _ARITHMETIC:
         value = _ARITHMETIC[op](*values)
         if dtype is DType.F32:

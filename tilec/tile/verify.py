@@ -11,7 +11,7 @@ from tilec.tile import ir
 from tilec.tile.make import broadcast_shape, reduced_type
 from tilec.tile.print import print_value
 from tilec.tile.reports import KINDS as REPORT_KINDS
-from tilec.tile.walk import extents_of, opaque_of, operands_of, regions_of
+from tilec.tile.walk import extents_of, opaque_of, operands_of, regions_of, scalar_of
 from tilec.types import ONE, SCALAR_BOOL, SCALAR_I32, DType, Extent, Symbol, TileType, broadcast_activity
 
 _T = TypeVar("_T")
@@ -164,8 +164,7 @@ class _Verifier:
         tensor = _found(self._tensors.get(value.tensor), f"no tensor {value.tensor}")
         _require(len(value.indices) == len(tensor.dims), f"{len(value.indices)} indices of rank {len(tensor.dims)}")
         for index in value.indices:
-            scalar = index.start if isinstance(index, ir.SpanIndex) else index.index
-            _same(scalar.type, SCALAR_I32, "an index")
+            _same(scalar_of(index).type, SCALAR_I32, "an index")
         counts = tuple(index.count for index in value.indices if isinstance(index, ir.SpanIndex))
         if isinstance(value, ir.Store):
             self._store(value, tensor, counts)

@@ -34,8 +34,13 @@ def operands_of(value: ir.Value) -> tuple[ir.Value, ...]:
     return ()
 
 
+def scalar_of(index: ir.AxisIndex) -> ir.Value:
+    """The scalar of an index: where a span starts, or the point."""
+    return index.start if isinstance(index, ir.SpanIndex) else index.index
+
+
 def _access_operands(value: ir.Load | ir.Store) -> tuple[ir.Value, ...]:
-    indices = tuple(index.start if isinstance(index, ir.SpanIndex) else index.index for index in value.indices)
+    indices = tuple(map(scalar_of, value.indices))
     if isinstance(value, ir.Store):
         return (*indices, value.operand)
     return indices if value.fill is None else (*indices, value.fill)

@@ -20,9 +20,10 @@ from tilec.loop.lower.code import ZERO, atom_key
 from tilec.loop.lower.decisions import Decisions, Indices, aligned, lane_key
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.memory import read_element, read_slot
-from tilec.loop.lower.needs import Needs, Place, scalar_of, viewed
+from tilec.loop.lower.needs import Needs, Place, viewed
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
+from tilec.tile.walk import scalar_of
 from tilec.types import Bound, DType, Extent, TileType
 
 

@@ -13,6 +13,7 @@ from tilec.loop.lower.code import ZERO, Code
 from tilec.loop.lower.decisions import Decisions, Indices, aligned, lane_key
 from tilec.loop.lower.frame import Frame
 from tilec.tile import ir as tile
+from tilec.tile.walk import scalar_of
 
 Place = tuple[tile.Value, Indices]
 """A lane of a value."""
@@ -29,10 +30,6 @@ def viewed(view: tile.View, indices: Indices) -> Indices:
         if source is not None and not view.operand.type.shape[source].is_one:
             result[source] = indices[axis]
     return tuple(result)
-
-
-def scalar_of(index: tile.AxisIndex) -> tile.Value:
-    return index.start if isinstance(index, tile.SpanIndex) else index.index
 
 
 class Needs:

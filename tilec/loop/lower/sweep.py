@@ -13,12 +13,12 @@ from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.moments import make_states
 from tilec.loop.lower.needed import NeededRows
-from tilec.loop.lower.needs import scalar_of
 from tilec.loop.lower.resident import Resident
 from tilec.loop.lower.sinks import SinkLowering
 from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Phase, Round, Sink
 from tilec.tile import ir as tile
+from tilec.tile.walk import scalar_of
 from tilec.types import DType, Extent, apply, element_count
 
 _ROUNDS_A_BLOCK = 16
