@@ -97,7 +97,7 @@ def _map_for_gpu(
         if _keeps_last_axis(rounds):
             neighbours = _jobs_at_most(_count(kernel, dispatch, phase), _NEIGHBOURS, facts)
             lanes = max(1, min(lanes, threads // neighbours))
-        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, options, keeps_part=True)
+        phase.mapping = _mapping(phase, lanes, threads, _gpu_unroll(phase), facts, options)
 
 
 def _gpu_unroll(phase: Phase) -> int:
@@ -176,9 +176,7 @@ def _is_over(width: Extent, facts: Facts) -> bool:
 # --- both ----------------------------------------------------------------------------------------------------
 
 
-def _mapping(
-    phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, options: Options, keeps_part: bool = False
-) -> Mapping:
+def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, options: Options) -> Mapping:
     rounds = _wide_rounds(phase)
     granule = phase.granule
     resident = known = 0
@@ -195,13 +193,14 @@ def _mapping(
         if options.kept is not None:
             values = part = options.kept
         most = values // granule
-        kept = lanes * granule * (part // granule) if keeps_part and granule == 4 else 0
+        keeps_part = granule == 4 and phase.rows is None and not options.limits.is_cpu
+        kept = lanes * granule * (part // granule) if keeps_part else 0
         if most and facts.at_most(width, lanes * granule * most):
             known = facts.value(width) or 0
             resident = -(-known // (lanes * granule)) or most
             if phase.rows is not None:
                 known = max(0, known - 2 * granule + 2)  # less the ends of a row, which are no whole granules
-        elif kept and phase.rows is None and facts.size_class(width, (kept,)) == 1:
+        elif kept and facts.size_class(width, (kept,)) == 1:
             resident, known, streams_rest = kept // (lanes * granule), kept, True
     jobs = threads // lanes
     jobs_fastest = _keeps_last_axis(rounds)

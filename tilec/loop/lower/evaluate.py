@@ -20,7 +20,7 @@ from tilec.loop.lower.code import ZERO, atom_key
 from tilec.loop.lower.decisions import Decisions, Indices, aligned, lane_key
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.memory import read_element, read_slot
-from tilec.loop.lower.needs import Needs, Place, viewed
+from tilec.loop.lower.operands import Operands, Place, viewed
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
 from tilec.tile.walk import scalar_of
@@ -43,7 +43,7 @@ class Evaluator:
         self.frame = frame
         self.code = frame.code
         self.decisions = Decisions()
-        self.needs = Needs(frame, self.decisions, self._known)
+        self.operands = Operands(frame, self.decisions, self._known)
         self._copies: dict[Hashable, int] = {}
         """How often each lane was computed since evaluation began at the level `_base`."""
         self._base = 0
@@ -65,19 +65,19 @@ class Evaluator:
         found = self._known(value, indices)
         if found is not None:
             return found
-        is_outermost = self.needs.depth == 0
+        is_outermost = self.operands.depth == 0
         if is_outermost:
             self._copies = {}
-            self.needs.forget()
+            self.operands.forget()
             self._base = self._floor = self.code.level
             self._given = self._conditions(value, indices)
-        if self.needs.depth > _DEEPEST_RECURSION:
+        if self.operands.depth > _DEEPEST_RECURSION:
             raise LimitReached(
-                catalog.NESTING_TOO_DEEP, value.span, limit=_DEEPEST_RECURSION, level=self.needs.depth
+                catalog.NESTING_TOO_DEEP, value.span, limit=_DEEPEST_RECURSION, level=self.operands.depth
             )
-        self.needs.depth += 1
+        self.operands.depth += 1
         self._work([(value, indices)])
-        self.needs.depth -= 1
+        self.operands.depth -= 1
         found = self._known(value, indices)
         assert found is not None
         return found
@@ -93,7 +93,7 @@ class Evaluator:
             key = lane_key(current, own)
             if self._copies.get(key, 0) >= _MOST_COPIES and self._compute_outside(current, own):
                 continue
-            pending = [place for place in self.needs.children(current, own) if self._known(*place) is None]
+            pending = [place for place in self.operands.children(current, own) if self._known(*place) is None]
             if pending:
                 stack.extend(pending)
                 continue
@@ -198,7 +198,7 @@ class Evaluator:
                 return self._count(value, indices)
             case tile.Result(producer=tile.If() as node):
                 sides = (node.then.yields[value.index], node.otherwise.yields[value.index])
-                choose = self._either if self.needs.may_nest else self._both
+                choose = self._either if self.operands.may_nest else self._both
                 return choose(self.at(node.condition, ()), *sides, indices, value)
         raise InternalError("lower", f"no code for %{value.number} ({type(value).__name__} {value.name})")
 
@@ -212,7 +212,7 @@ class Evaluator:
         if side is not None:
             return self.at(side, aligned(side, indices))
         test = self.at(condition, aligned(condition, indices))
-        if self.needs.branches(value, indices):
+        if self.operands.branches(value, indices):
             return self._either(test, chosen, other, indices, value)
         return self._both(test, chosen, other, indices, value)
 

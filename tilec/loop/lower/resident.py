@@ -82,5 +82,5 @@ class Resident:
             roles = tuple(names.get(getattr(index, "number", -1), ".") for index in own)
             if isinstance(value, tile.Load) and value not in self.frame.available and "s0" in roles:
                 found.append((value, roles))
-            stack.extend(self.evaluator.needs.possible(value, own))
+            stack.extend(self.evaluator.operands.possible(value, own))
         return found

@@ -108,7 +108,7 @@ class SinkLowering:
             if isinstance(value, tile.Load):
                 self.evaluator.at(value, own)
             else:
-                stack.extend(self.evaluator.needs.children(value, own))
+                stack.extend(self.evaluator.operands.children(value, own))
 
     def own_pick(
         self, sink: Sink, state: PickState, mask: set[Condition], part: tuple[ir.Expr, ir.Expr] | None, has_ends: bool

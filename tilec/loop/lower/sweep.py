@@ -147,7 +147,7 @@ class RoundLowering:
             if found is None and all(role.startswith("s") for _, role in inner[sink]):
                 for root in _roots(sink, states):
                     own = aligned(root, tuple(index[role] for role in sink.roles))
-                    found = found or self.evaluator.needs.row_condition(root, own, swept)
+                    found = found or self.evaluator.operands.row_condition(root, own, swept)
         if found is None:
             self._hoist(sinks, states, masks, common)
             self._elements(item, sinks, states, inner)
@@ -186,7 +186,7 @@ class RoundLowering:
                     continue
                 seen.add(value)
                 if any(isinstance(i, ir.Local) and i.number in swept for i in own):
-                    stack.extend(self.evaluator.needs.possible(value, own))
+                    stack.extend(self.evaluator.operands.possible(value, own))
                 elif not isinstance(value, (tile.Const, tile.Scalar, tile.Dim)):
                     self.evaluator.at(value, own)
 

@@ -32,8 +32,8 @@ def viewed(view: tile.View, indices: Indices) -> Indices:
     return tuple(result)
 
 
-class Needs:
-    """Answers for one frame; `known` gives the atom of a lane that is there already."""
+class Operands:
+    """Says which operands an evaluation needs, in one frame; `known` gives the atom of a lane that is there already."""
 
     def __init__(
         self, frame: Frame, decisions: Decisions, known: Callable[[tile.Value, Indices], ir.Expr | None]
