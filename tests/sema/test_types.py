@@ -79,6 +79,7 @@ kernel k(X: tensor<f32>[R, C], I: tensor<i32>[C], F: tensor<bool>[C], Y: tensor<
         ("f16(x * 1000.3)", "R, C", (X * np.float32(1000.3)).astype(np.float16)),
         ("i32(2.9) + i32(-2.9) + i32(3e9) + i32(nan)", "1", [2**31]),
         ("f32(isnan(nan)) + f32(isinf(-inf)) * 2.0 + f32(isfinite(1.0)) * 4.0", "1", [7]),
+        ("f32(bool(nan)) + f32(bool(0.0)) * 2.0 + f32(bool(-inf)) * 4.0", "1", [5]),
         ("extent(x, 0) * 10 + extent(x, 1)", "1", [23]),
         ("pad(X[0 :+ 2, 1 :+ 4], 9.0)", "2, 4", [[5, 2, 9, 9], [4, -3, 9, 9]]),
         ("x[new, :, :]", "1, R, C", X[None]),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tilec.diag import catalog
 from tilec.diag.deadline import check_time
 from tilec.ops import Operand
+from tilec.ops.fold import convert
 from tilec.sema import core, fold, proofs
 from tilec.sema.constants import Constant
 from tilec.sema.faults import Faults
@@ -160,7 +161,7 @@ class Builder:
                 catalog.INTEGER_TOO_LARGE, item.span, hint=hint, text=value, type=dtype, largest=largest
             )
             return 0
-        return fold.convert(value, dtype)
+        return convert(value, dtype)
 
     def operand(self, item: Item) -> Operand:
         is_weak = item.constant.is_weak if item.constant is not None else item.is_weak

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.ops import POINTWISE, Operand, TypeRuleError, apply_rule
+from tilec.ops.fold import convert
 from tilec.sema import fold, lookup
 from tilec.sema.program import FileScope
 from tilec.syntax import ast
@@ -58,7 +59,7 @@ def adapt(constant: Constant, dtype: DType) -> Constant | None:
         return Constant(constant.value, dtype) if fold.fits(constant.value, dtype) else None
     order = (DType.BOOL, DType.I32, DType.F32)
     if dtype in order and constant.dtype in order and order.index(constant.dtype) <= order.index(dtype):
-        return Constant(fold.convert(constant.value, dtype), dtype)
+        return Constant(convert(constant.value, dtype), dtype)
     return None
 
 
@@ -152,10 +153,10 @@ def apply_constant(name: str, values: list[Constant]) -> Constant | None:
     except TypeRuleError:
         return None
     if name in ("f32", "i32", "u32", "bool"):
-        return Constant(fold.convert(values[0].value, signature.result), signature.result)
+        return Constant(convert(values[0].value, signature.result), signature.result)
     converted = []
     for value, dtype in zip(values, signature.operands, strict=True):
         keeps = value.is_weak and signature.is_weak
-        converted.append(value.value if keeps or value.dtype is dtype else fold.convert(value.value, dtype))
+        converted.append(value.value if keeps or value.dtype is dtype else convert(value.value, dtype))
     folded = fold.fold(name, tuple(converted), signature.operands[-1], is_weak=signature.is_weak)
     return None if folded is None else Constant(folded, signature.result, signature.is_weak)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from tilec.ops.fold import (
     ARITHMETIC,
     I32_HIGHEST,
@@ -26,20 +24,6 @@ def fits(value: Number, dtype: DType) -> bool:
     if dtype is DType.I32:
         return I32_LOWEST <= value <= I32_HIGHEST
     return dtype is not DType.U32 or 0 <= value <= U32_HIGHEST
-
-
-def convert(value: Number, dtype: DType) -> Number:
-    """A scalar under an explicit conversion: floats truncate and saturate, NaN is 0, integers keep their bits."""
-    if dtype is DType.F32:
-        return round_f32(float(value))
-    if dtype is DType.BOOL:
-        return value != 0 and value == value
-    if isinstance(value, float):
-        if math.isnan(value):
-            return 0
-        low, high = (I32_LOWEST, I32_HIGHEST) if dtype is DType.I32 else (0, U32_HIGHEST)
-        return int(min(max(value, low), high))
-    return wrap(int(value), dtype)
 
 
 def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool) -> Number | None:
