@@ -132,6 +132,15 @@ def test_of_a_long_row_the_beginning_is_kept():
     assert "and reads " in explanation.text
 
 
+def test_a_tensor_that_all_rows_share_is_read_again_from_the_cache():
+    """Beside rows that are too long for registers, of which it too keeps a part there."""
+    text = SCALED.replace("softmax(X[r :+ 8, :]) * W[new, :]", "softmax(X[r :+ 8, :] + W[new, :])")
+    cost = cost_of(text, {"M": 4096, "V": 1 << 17}, H200, {"X": "f32"})
+    first, second = ([s for s in each.streams if s.memory == "W"] for each in rounds(cost))
+    assert [s.moved for s in first] == [(1 << 17) * 4]
+    assert [s.moved for s in second] == [0]
+
+
 def test_a_tensor_that_all_rows_share_comes_from_memory_once():
     cost = cost_of(SCALED, {"M": 256, "V": 1024})
     [weights] = [s for each in rounds(cost) for s in each.streams if s.memory == "W"]

@@ -275,23 +275,19 @@ class _Estimator:
             once = self._between(dispatch, (dispatch, phase, 0), footprint, workgroups) if again > 1 else footprint
             stream.moved = footprint if once <= cache else touched
             return stream
-        stream.moved = touched
         is_same_phase = before[1] is phase and before[0] is dispatch
+        kept = 0.0
         if is_same_phase and phase.mapping.resident and "s0" in access.roles:
             mapping = phase.mapping
             row = max(1, touch.elements("s"))
             kept = min(1.0, mapping.resident * mapping.lanes * mapping.granule / row)
-            stream.source, stream.moved = "registers", int(touched * (1.0 - kept))
-            stream.touched = stream.moved
-            rest = self._between(dispatch, before, stream.moved, workgroups)
-            if item.is_backwards and rest:  # what was read last is still in the cache
-                stream.moved = int(stream.moved * max(0.0, 1.0 - cache / rest))
-            return stream
-        between = self._between(dispatch, before, footprint, workgroups)
+            stream.source, stream.touched = "registers", int(touched * (1.0 - kept))
+        stream.moved = stream.touched
+        between = self._between(dispatch, before, int(footprint * (1.0 - kept)), workgroups)
         if between <= cache:
-            stream.source, stream.moved = "cache", 0
-        elif is_same_phase and item.is_backwards:  # what was read last is still there
-            stream.moved = int(touched * (1.0 - cache / between))
+            stream.source, stream.moved = stream.source if kept else "cache", 0
+        elif is_same_phase and item.is_backwards:  # what was read last is still in the cache
+            stream.moved = int(stream.moved * (1.0 - cache / between))
         return stream
 
     def _is_exclusive(self, phase: Phase, access: Access) -> bool:
