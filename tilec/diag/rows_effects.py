@@ -6,11 +6,12 @@ GRID_DISAGREES = Row(
     "E0401",
     message="two {uses} give the grid's axis {axis} different sizes: `{left}` and `{right}`",
     label="this one gives `{right}`",
-    hint="say which: `@grid({left})`, or take the rows of both by one block size",
+    hint=None,
     explanation="""
 The number of blocks is inferred from the starts of spans: `A[ctx.block.x * 8 :+ 8]` over a dim M needs `ceildiv(M,
-8)` blocks. Stores decide; loads are asked only for an axis that no store uses. Uses that disagree need
-`@grid(...)`.""",
+8)` blocks. Stores decide; loads are asked only for an axis that no store uses. Where uses disagree, look at the dims
+first: a tensor declared over the wrong one is the usual reason. If all is as it is meant, `@grid(max(...))` has
+enough blocks for each, and those that run past the end of a tensor write nothing there.""",
     wrong="""
 kernel k(A: tensor<f32>[M], B: tensor<f32>[N]) {
   A[ctx.block.x * 8 :+ 8] = 0.0
@@ -38,7 +39,7 @@ kernel k(A: tensor<f32>[M]) {
 }""",
     right="""
 @grid(4)
-kernel k(A: tensor<f32>[M]) {
+kernel k(A: tensor<f32>[4]) {
   A[ctx.block.x] = 0.0
 }""",
 )

@@ -239,3 +239,49 @@ kernel k(A: tensor<f32>[M], B: tensor<f32>[1]) {
   B[0] = sum(A[:])
 }""",
 )
+
+GRID_LEAVES_OUT = Row(
+    "W0403",
+    message="`@grid` has too few blocks for all of `{name}`: {blocks}, and {needed} are needed",
+    label="{length}, {step} a block",
+    hint=None,
+    explanation="""
+`@grid` says how many blocks there are, whatever the tensors hold. Where they are too few for a tensor that the
+kernel stores, the elements beyond are never written: those of an output are 0, those of a tensor that is updated
+keep what they were. The example in the message is one of many sizes. A block too many does no harm, for what lies
+outside a tensor is not written: `@grid(max(...))` has enough for each.""",
+    wrong="""
+@grid(ceildiv(V, 8))
+kernel k(A: tensor<f32>[M, V], Totals: tensor<f32>[V]) {
+  let i = ctx.block.x * 8
+  Totals[i :+ 8] = 0.0
+  A[i :+ 8, :] *= 2.0
+}""",
+    right="""
+@grid(max(ceildiv(V, 8), ceildiv(M, 8)))
+kernel k(A: tensor<f32>[M, V], Totals: tensor<f32>[V]) {
+  let i = ctx.block.x * 8
+  Totals[i :+ 8] = 0.0
+  A[i :+ 8, :] *= 2.0
+}""",
+)
+
+BLOCKS_LEAVE_GAPS = Row(
+    "W0404",
+    message="blocks write {written} of every {step} {what} of `{name}`, and nothing writes the others",
+    label="blocks start {step} apart and write {written}",
+    hint=None,
+    explanation="""
+A start of `ctx.block.x * 8` with a span of 4 leaves four elements between each block and the next that no block
+writes. In an output they are 0. (Where a tensor is updated, some rows may well be left as they are.)""",
+    wrong="""
+kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
+  let i = ctx.block.x * 8
+  B[i :+ 4] = A[i :+ 4]
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
+  let i = ctx.block.x * 8
+  B[i :+ 8] = A[i :+ 8]
+}""",
+)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from tilec.diag import catalog
 from tilec.sema import lookup
 from tilec.sema.attributes import Attributes
@@ -19,10 +22,18 @@ def infer_grid(builder: Builder, attributes: Attributes) -> Grid | None:
     """The block counts along x, y, z, or None after a diagnostic."""
     if attributes.grid is not None:
         return _declared(builder, attributes)
-    counts = [_inferred(builder, axis) if axis in builder.block_uses else ONE for axis in range(3)]
-    if any(count is None for count in counts):
+    found = [_implied(builder, axis) if axis in builder.block_uses else [] for axis in range(3)]
+    is_whole = True
+    for axis, counts in enumerate(found):
+        if axis in builder.block_uses and not counts:
+            builder.faults.error(catalog.GRID_UNKNOWN, builder.block_uses[axis], axis="xyz"[axis])
+            is_whole = False
+        elif len(counts) > 1:
+            _report(builder, axis, found)
+            is_whole = False
+    if not is_whole:
         return None
-    x, y, z = (count for count in counts if count is not None)
+    x, y, z = (counts[0].count if counts else ONE for counts in found)
     return x, y, z
 
 
@@ -45,27 +56,33 @@ def depends_on_block(extent: Extent) -> bool:
     return any(isinstance(atom, Symbol) and atom.kind == "block" for atom in extent.atoms)
 
 
-def _inferred(builder: Builder, axis: int) -> Extent | None:
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """A number of blocks that an access implies: blocks take `step` elements each of an axis of its tensor."""
+
+    count: Extent
+    access: Access
+    position: int
+    step: Extent
+
+
+def _implied(builder: Builder, axis: int) -> list[Implied]:
+    """The different numbers of blocks that stores imply, or loads where no store does; one use for each."""
     for is_store in (True, False):
-        found: tuple[Extent, Access] | None = None
+        found: dict[Extent, Implied] = {}
         for access in builder.accesses:
-            if access.is_store is not is_store:
-                continue
-            for count in _counts(builder, access, axis):
-                if found is not None and found[0] != count:
-                    _report(builder, axis, found, (count, access), is_store)
-                    return None
-                found = found or (count, access)
-        if found is not None:
-            return found[0]
-    builder.faults.error(catalog.GRID_UNKNOWN, builder.block_uses[axis], axis="xyz"[axis])
-    return None
+            if access.is_store is is_store:
+                for implied in _of_access(builder, access, axis):
+                    found.setdefault(implied.count, implied)
+        if found:
+            return list(found.values())
+    return []
 
 
-def _counts(builder: Builder, access: Access, axis: int) -> list[Extent]:
+def _of_access(builder: Builder, access: Access, axis: int) -> list[Implied]:
     """The numbers of blocks that one access implies."""
-    counts = []
-    for (start, _), dim in zip(access.axes, builder.tensors[access.tensor].dims, strict=True):
+    found = []
+    for position, ((start, _), dim) in enumerate(zip(access.axes, builder.tensors[access.tensor].dims, strict=True)):
         parts = block_factor(start, axis)
         if parts is None:
             continue
@@ -73,22 +90,52 @@ def _counts(builder: Builder, access: Access, axis: int) -> list[Extent]:
         if step.constant is not None and step.constant <= 0:
             continue
         if all(_is_launch(atom) for atom in step.atoms):
-            counts.append(apply("ceildiv", dim, step))
-    return counts
+            found.append(Implied(apply("ceildiv", dim, step), access, position, step))
+    return found
 
 
 def _is_launch(atom: Atom) -> bool:
     return not isinstance(atom, Symbol) or atom.kind in ("dim", "scalar")
 
 
-def _report(
-    builder: Builder, axis: int, first: tuple[Extent, Access], second: tuple[Extent, Access], is_store: bool
-) -> None:
-    notes = [(first[1].span, f"this one gives `{first[0]}`")]
+def _report(builder: Builder, axis: int, found: Sequence[Sequence[Implied]]) -> None:
+    first, second = found[axis][:2]
+    notes = [(first.access.span, f"this one gives `{first.count}`")]
     builder.faults.error(
-        catalog.GRID_DISAGREES, second[1].span, notes=notes, uses="stores" if is_store else "loads", axis="xyz"[axis],
-        left=first[0], right=second[0],
+        catalog.GRID_DISAGREES, second.access.span, notes=notes, hint=_hint(builder, first, second, found),
+        uses="stores" if second.access.is_store else "loads", axis="xyz"[axis], left=first.count, right=second.count,
     )  # fmt: skip
+
+
+def _hint(builder: Builder, first: Implied, second: Implied, found: Sequence[Sequence[Implied]]) -> str:
+    """What two uses disagree about, and the grid that has a block for everything."""
+    used = max(axis for axis, counts in enumerate(found) if counts)
+    largest = f"`@grid({', '.join(_largest(counts) for counts in found[: used + 1])})` covers all"
+    left, right = (builder.tensors[one.access.tensor].dims[one.position] for one in (first, second))
+    if left != right:
+        left_text, right_text = (amount(builder, one.access.tensor, one.position) for one in (first, second))
+        question = f"`{first.access.tensor}` has {left_text}, `{second.access.tensor}` {right_text}"
+        return f"{question}: are they meant to be the same dim? Where they are not, {largest}"
+    if first.step != second.step:
+        return f"take `{left}` by one block size, not by {first.step} here and {second.step} there; or {largest}"
+    return largest
+
+
+def amount(builder: Builder, tensor: str, position: int) -> str:
+    """How long an axis of a tensor is, in words: `R rows`."""
+    dims = builder.tensors[tensor].dims
+    if len(dims) == 1:
+        return f"{dims[0]} elements"
+    if position == 0:
+        return f"{dims[0]} rows"
+    return f"{dims[position]} columns" if position == len(dims) - 1 else f"{dims[position]} along axis {position}"
+
+
+def _largest(counts: Sequence[Implied]) -> str:
+    text = str(counts[0].count) if counts else "1"
+    for other in counts[1:]:
+        text = f"max({text}, {other.count})"
+    return text
 
 
 def _declared(builder: Builder, attributes: Attributes) -> Grid | None:

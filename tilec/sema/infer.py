@@ -17,6 +17,7 @@ from tilec.sema.cells import assign, check_fixed, check_type, declare, declare_o
 from tilec.sema.constants import Constant, adapt, constant_of
 from tilec.sema.context import TooLargeError
 from tilec.sema.control import infer_branch, infer_for, infer_while
+from tilec.sema.coverage import check_coverage
 from tilec.sema.elementwise import infer_elementwise
 from tilec.sema.expand import Expander
 from tilec.sema.faults import Faults
@@ -100,6 +101,7 @@ def _build(
     if faults.count or grid is None:
         return None
     access = decide_access(builder)
+    check_coverage(builder, grid, attributes, access)
     used = tuple(
         ir.TensorParameter(
             t.name, t.dtype, t.alternatives, t.type_variable, t.dims, access.get(t.name, "in"), t.doc, t.span

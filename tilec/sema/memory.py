@@ -236,13 +236,17 @@ def write(builder: Builder, place: ResolvedPlace, item: Item, span: Span) -> Non
         fix = f"{place.span.text.split('[')[0]}[...] = ... else 0.0"
         builder.faults.warning(
             catalog.STORE_OF_INACTIVE, place.span, notes=[(item.origin, "this value may be inactive")],
-            hint=_inactive_hint(item), name=place.tensor.name, fix=fix,
+            hint=_inactive_hint(place, value, item), name=place.tensor.name, fix=fix,
         )  # fmt: skip
     builder.emit(ir.Store(place.type, span, place.tensor.name, place.indices, value))
     _record(builder, place, place.span, is_store=True, is_whole=is_whole)
 
 
-def _inactive_hint(item: Item) -> str:
+def _inactive_hint(place: ResolvedPlace, value: ir.Value, item: Item) -> str:
+    ends = _other_end(place, value)
+    if ends is not None:
+        name, (own, other) = place.tensor.name, ends
+        return f"`{name}` ends at {own} there, and what is read for the value at {other}: is one dim meant for both?"
     text = item.text
     simple = text.endswith("]") and "\n" not in text and " else " not in text
     return f"give the shifted read a value outside: `{text} else 0`" if simple else (
@@ -305,6 +309,19 @@ def _without_new_axes(builder: Builder, place: ResolvedPlace, value: ir.Value, s
     dropped = {axis - (wanted - rank) for axis in place.new_axes}
     kept = tuple(axis for axis in range(rank) if axis not in dropped)
     return value if len(kept) == rank else view(builder, value, kept, span)
+
+
+def _other_end(place: ResolvedPlace, value: ir.Value) -> tuple[Extent, Extent] | None:
+    """The dim of an axis of the place and another one, at which the lanes of the value end, where such differ."""
+    axes = zip(place.axes, place.tensor.dims, strict=True)
+    spans = [(start, dim) for (start, count), dim in axes if count is not None]
+    for axis, bounds in enumerate(broadcast_activity(place.type.shape, [value.type])):
+        start, dim = spans[axis]
+        for bound in bounds:
+            other = bound.limit + start
+            if not bound.stretched and is_of_dims(other) and (other - dim).constant is None:
+                return dim, other
+    return None
 
 
 def _is_whole(builder: Builder, place: ResolvedPlace, value: ir.Value) -> bool:
