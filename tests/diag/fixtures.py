@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tilec import driver
 from tilec.diag.deadline import limited
-from tilec.diag.report import Diagnostic, outermost
+from tilec.diag.report import Diagnostic
 from tilec.errors import CompileError
 from tilec.source import Source
 from tilec.types import DTYPES, DType
@@ -138,5 +138,5 @@ def diagnostics_of(
 
 
 def where(diagnostic: Diagnostic) -> str:
-    span = outermost(diagnostic.span)
+    span = diagnostic.place
     return ":".join(map(str, span.source.line_column(span.start)))

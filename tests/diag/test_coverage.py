@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tilec
 from tests.diag.messages import first_lines, hints, told
-from tilec import driver
-from tilec.runtime.kernel import Kernel
-from tilec.source import Source
 
 WRONG_DIM = """
 kernel k(Logits: tensor<f32>[R, C], Target: tensor<i32>[R], Loss: tensor<f32>[C]) {
@@ -86,17 +84,17 @@ def test_what_is_covered_or_meant_is_not_told(attribute: str, body: str):
 
 def test_the_grid_of_the_hint_does_every_row():
     """Taken literally, though the dims were wrong."""
-    text = "@grid(max(ceildiv(C, 8), ceildiv(R, 8)))\n" + WRONG_DIM.strip().replace("Loss[r :+ 8, new] = loss", "")
-    program = driver.parse_file(Source("my.ph", text.replace("Loss: tensor<f32>[C]", "_o: tensor<f32>[C]"))).program
+    kernel = tilec.compile(source="@grid(max(ceildiv(C, 8), ceildiv(R, 8)))\n" + WRONG_DIM.strip()).k
     logits = np.random.default_rng(0).normal(size=(64, 10)).astype(np.float32)
-    found = Kernel(program, "k")(logits, np.zeros(64, np.int32), _o=np.zeros(10, np.float32), device="numpy").Logits
+    found = kernel(logits, np.zeros(64, np.int32), device="numpy").Logits
     assert np.abs(found.sum(1)).max() < 1e-5
 
 
 def test_disagreeing_block_sizes_of_one_dim():
     body = "A[ctx.block.x * 8 :+ 8] = 0.0\n  B[ctx.block.x * 4 :+ 4] = 0.0"
     assert hints(f"kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {{\n  {body}\n}}") == [
-        "take `M` by one block size, not by 8 here and 4 there; or `@grid(max(ceildiv(M, 8), ceildiv(M, 4)))` covers all"
+        "take `M` by one block size, not by 8 here and 4 there; or "
+        "`@grid(max(ceildiv(M, 8), ceildiv(M, 4)))` covers all"
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilec.diag.catalog import IDENTIFIERS, ROWS
-from tilec.diag.report import Diagnostic, outermost
+from tilec.diag.report import Diagnostic
 from tilec.source import Source, Span
 
 _TAB = 4
@@ -52,8 +52,8 @@ def render(diagnostic: Diagnostic, color: bool = False) -> str:
     lines = [f"{severity}{paint(f': {diagnostic.message}', _BOLD)}"]
     places = _places(diagnostic)
     margin = max((_margin(place.span) for place in places), default=1)
-    for place in places:
-        lines += _show(place, margin, paint)
+    for group in _lines(places):
+        lines += _show(group, margin, paint)
     if diagnostic.hint:
         lines += [f"{' ' * margin} {paint('|', _COLOURS['note'])}"] if places else []
         lines.append(
@@ -88,9 +88,9 @@ def to_json(diagnostic: Diagnostic) -> dict[str, object]:
         "severity": diagnostic.severity,
         "message": diagnostic.message,
         "label": diagnostic.label,
-        **_json_place(outermost(diagnostic.span)),
+        **_json_place(diagnostic.place),
         "through": [_json_place(span) for span in _way_down(diagnostic.span)[1:]],
-        "notes": [{"message": text, **_json_place(outermost(span))} for span, text in diagnostic.notes],
+        "notes": [{"message": text, **_json_place(span)} for span, text in diagnostic.placed_notes],
         "hint": diagnostic.hint,
     }
 
@@ -148,8 +148,10 @@ def _way_down(span: Span) -> list[Span]:
 def _places(diagnostic: Diagnostic) -> list[_Place]:
     way = _way_down(diagnostic.span)
     color = diagnostic.severity
+    arguments = diagnostic.arguments
     first_label = diagnostic.label if len(way) == 1 else "in this call"
-    places = [_Place(way[0], first_label, "^", color, "")]
+    places = [_Place(span, text, "^", color, "") for span, text in arguments]
+    places = places or [_Place(way[0], first_label, "^", color, "")]
     skipped = len(way) - _MOST_CALLS if len(way) > _MOST_CALLS + 1 else 0
     for depth, span in enumerate(way[1:], 1):
         if skipped and 2 <= depth < 2 + skipped:
@@ -159,8 +161,9 @@ def _places(diagnostic: Diagnostic) -> list[_Place]:
             inside = f"{skipped} calls further down, {inside}"
         last = depth == len(way) - 1
         places.append(_Place(span, diagnostic.label if last else "in this call", "^" if last else "-", color, inside))
-    for span, text in diagnostic.notes:
-        places.append(_Place(outermost(span), text, "-", "note", ""))
+    for note in diagnostic.placed_notes:
+        if note not in arguments:
+            places.append(_Place(*note, "-", "note", ""))
     return [place for place in places if place.span.source.text or place.span.source.name]
 
 
@@ -190,8 +193,28 @@ def _margin(span: Span) -> int:
     return len(str(span.source.line_column(max(span.start, span.end - 1))[0]))
 
 
-def _show(place: _Place, margin: int, paint: _Paint) -> list[str]:
-    """`--> file:line:column` and the source lines with the span underlined."""
+def _lines(places: Sequence[_Place]) -> list[list[_Place]]:
+    """Places that follow each other on one line are shown together."""
+    groups: list[list[_Place]] = []
+    for place in places:
+        last = groups[-1][-1] if groups else None
+        if last is not None and _line_of(place) == _line_of(last) is not None:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
+
+
+def _line_of(place: _Place) -> tuple[int, int] | None:
+    """The source and the line of a place that has one, and no heading."""
+    span = place.span
+    first, last = (span.source.line_column(at)[0] for at in (span.start, max(span.start, span.end - 1)))
+    return (id(span.source), first) if first == last and not place.heading else None
+
+
+def _show(group: Sequence[_Place], margin: int, paint: _Paint) -> list[str]:
+    """`--> file:line:column` and the source lines with the spans underlined."""
+    place = group[0]
     span = place.span
     source = span.source
     blue = _COLOURS["note"]
@@ -212,12 +235,14 @@ def _show(place: _Place, margin: int, paint: _Paint) -> list[str]:
         if number == 0:
             lines.append(f"{paint('...', blue)}")
             continue
-        text, start, width = _underlined(source, number, span)
-        mark = place.mark * width
-        label = f" {place.label}" if place.label and number == last_line else ""
+        text, _, _ = _underlined(source, number, span)
         lines.append(f"{paint(str(number).rjust(margin), blue)} {bar} {text}".rstrip())
-        if width:
-            lines.append(f"{' ' * margin} {bar} {' ' * start}{paint(f'{mark}{label}', _COLOURS[place.kind])}")
+        for one in group:
+            _, start, width = _underlined(source, number, one.span)
+            label = f" {one.label}" if one.label and number == last_line else ""
+            if width:
+                marked = paint(f"{one.mark * width}{label}", _COLOURS[one.kind])
+                lines.append(f"{' ' * margin} {bar} {' ' * start}{marked}")
     return lines
 
 

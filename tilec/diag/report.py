@@ -30,9 +30,48 @@ class Diagnostic:
     hint: str | None = None
 
     def __str__(self) -> str:
-        line, column = outermost(self.span).source.line_column(outermost(self.span).start)
-        name = outermost(self.span).source.name
-        return f"{name}:{line}:{column}: {self.severity}[{self.code}]: {self.message}"
+        place = self.place
+        line, column = place.source.line_column(place.start)
+        return f"{place.source.name}:{line}:{column}: {self.severity}[{self.code}]: {self.message}"
+
+    @property
+    def place(self) -> Span:
+        """Where the user should look first: the argument that does not fit, of a call, or where the call is."""
+        arguments = self.arguments
+        return arguments[0][0] if arguments else outermost(self.span)
+
+    @property
+    def arguments(self) -> tuple[tuple[Span, str], ...]:
+        """Of a fault inside an inlined function, the notes on arguments of the user's call."""
+        call = outermost(self.span)
+        if self.span.via is None:
+            return ()
+        return tuple(note for note in self.placed_notes if _is_within(note[0], call))
+
+    @property
+    def placed_notes(self) -> tuple[tuple[Span, str], ...]:
+        """The notes, each in the innermost body that it shares with the diagnostic: the user's, or a function's."""
+        bodies = [None, *_chain(self.span)]
+        placed = []
+        for span, text in self.notes:
+            while span.via is not None and span.via not in bodies:
+                span = span.via
+            placed.append((span, text))
+        return tuple(placed)
+
+
+def _chain(span: Span) -> list[Span]:
+    """The calls that lead to a place."""
+    calls = []
+    while span.via is not None:
+        span = span.via
+        calls.append(span)
+    return calls
+
+
+def _is_within(span: Span, call: Span) -> bool:
+    is_inside = span.via is None and span.source is call.source and call.start <= span.start and span.end <= call.end
+    return is_inside and (span.start, span.end) != (call.start, call.end)
 
 
 def outermost(span: Span) -> Span:
@@ -106,11 +145,10 @@ class Reporter:
         """What was found, errors and warnings, in source order (by file as first met, then by place)."""
         order: dict[int, int] = {}
         for diagnostic in self._diagnostics:
-            order.setdefault(id(outermost(diagnostic.span).source), len(order))
+            order.setdefault(id(diagnostic.place.source), len(order))
 
         def place(diagnostic: Diagnostic) -> tuple[int, int]:
-            span = outermost(diagnostic.span)
-            return order[id(span.source)], span.start
+            return order[id(diagnostic.place.source)], diagnostic.place.start
 
         return tuple(sorted(self._diagnostics, key=place))
 

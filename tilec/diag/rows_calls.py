@@ -5,7 +5,7 @@ from tilec.diag.row import Row
 WRONG_ARITY = Row(
     "E0207",
     message="`{name}` takes {expected}, and {given} given",
-    label="{given} here",
+    label="{label}",
     hint=None,
     explanation="""
 A call is resolved by the number of its arguments. The message lists what exists, also where several functions share
@@ -64,8 +64,8 @@ kernel k(A: tensor<f32>[M]) {
 
 MISSING_ARGUMENT = Row(
     "E0210",
-    message="the call of `{function}` gives nothing for `{name}`",
-    label="`{name}` has no default",
+    message="the call of `{function}` gives nothing for `{parameter}`",
+    label="`{name}` is missing, and has no default",
     hint=None,
     explanation="""
 Every parameter without a default needs an argument. One that follows a parameter with a default is given by name.""",

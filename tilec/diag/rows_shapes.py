@@ -132,7 +132,7 @@ kernel k(A: tensor<f32>[M, 16], B: tensor<f32>[M, 24], C: tensor<f32>[M, 16]) {
 
 RANK_MISMATCH = Row(
     "E0313",
-    message="`{operation}` needs {expected}, and this has the shape {shape}",
+    message="`{operation}` needs {expected}, and this is {shape}",
     label="rank {rank}",
     hint=None,
     explanation="""

@@ -148,7 +148,7 @@ STORE_OF_INACTIVE = Row(
     "W0302",
     message="some elements of `{name}` may not be written: the value may be inactive there",
     label="the place is inside `{name}`",
-    hint="give the shifted read a value outside: `{fix}`",
+    hint=None,
     explanation="""
 A read that runs past the end of its tensor leaves inactive lanes, and a store skips them: the old elements stay.
 `else` gives those lanes a value.""",

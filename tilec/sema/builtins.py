@@ -204,7 +204,10 @@ def _pick(builder: Builder, operands: list[Item], span: Span) -> Item:
         column = builder.emit(ir.View(TileType(DType.I32, (ONE,)), span, column, (None,)))
     if not column.type.shape[-1].is_one:
         hint = f"give it an axis of extent 1 at the end: `{index.text}[..., new]`"
-        notes = [(tile.origin, f"picked from {bare_shape(tile.shape)}")]
+        notes = [
+            *index.told_outside(f"this is {bare_shape(index.shape)}"),
+            *tile.told(f"picked from {bare_shape(tile.shape)}"),
+        ]
         builder.faults.error(
             catalog.SHAPE_MISMATCH, index.span, notes=notes, hint=hint, left=bare_shape(tile.shape),
             right=bare_shape(index.shape), operation="pick",

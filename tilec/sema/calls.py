@@ -108,19 +108,37 @@ def check_statement_call(checker: _Checker, call: ast.Call) -> None:
 
 
 def _check_binding(checker: _Checker, call: ast.Call, found: Found) -> dict[str, ast.Expr]:
+    """Arguments by parameter; reports those that fit none, and parameters that have none."""
     binding = lookup.bind_call(found.function, call.arguments)
+    parameters = {parameter.name.name: parameter for parameter in found.function.parameters}
+    notes = [_signature(found)]
     for argument in binding.unknown:
-        names = [parameter.name.name for parameter in found.function.parameters]
-        hint = did_you_mean(argument.name or "", names) or f"it has {', '.join(f'`{name}`' for name in names)}"
+        open_ones = [name for name in parameters if name not in binding.values]
+        hint = did_you_mean(argument.name or "", open_ones or parameters)
+        hint = hint or f"it has {', '.join(f'`{name}`' for name in parameters)}"
         checker.reporter.error(
-            catalog.UNKNOWN_ARGUMENT, argument.span, hint=hint, function=call.function, name=argument.name
+            catalog.UNKNOWN_ARGUMENT, argument.span, notes=notes, hint=hint, function=call.function, name=argument.name
         )
     for argument in binding.twice:
-        checker.reporter.error(catalog.ARGUMENT_TWICE, argument.span, function=call.function, name=argument.name)
+        checker.reporter.error(
+            catalog.ARGUMENT_TWICE, argument.span, notes=notes, function=call.function, name=argument.name
+        )
     if not binding.unknown and not binding.twice:
         for name in binding.missing:
-            checker.reporter.error(catalog.MISSING_ARGUMENT, call.span, function=call.function, name=name)
+            checker.reporter.error(
+                catalog.MISSING_ARGUMENT, call.span, notes=notes, function=call.function, name=name,
+                parameter=parameters[name].span.text,
+            )  # fmt: skip
     return binding.values
+
+
+def _signature(found: Found) -> tuple[Span, str]:
+    """The note that shows a function's parameters where it is defined."""
+    function = found.function
+    source, start = function.name.span.source, function.name.span.start
+    end = function.parameters[-1].span.end if function.parameters else function.name.span.end
+    close = source.text.find(")", end)
+    return Span(source, start, close + 1 if close >= 0 else end), f"`{function.name.name}` is defined here"
 
 
 def _check_builtin(checker: _Checker, call: ast.Call) -> None:
@@ -129,10 +147,14 @@ def _check_builtin(checker: _Checker, call: ast.Call) -> None:
     for argument in call.arguments:
         if argument.name is not None and not (argument.name == "axis" and name in lookup.TAKES_AXIS):
             hint = f"`{name}` takes its arguments by position"
+            value = argument.value.span.text
             if name in lookup.TAKES_AXIS:
-                hint = "it has `axis`"
+                is_axis = argument.name in ("dim", "axes", "dims")
+                hint = f"it has `axis`: `axis: {value}`" if is_axis else "it has `axis`, and no other"
             elif name.startswith(("row", "col")):
-                hint = f"`{name}` always reduces the {'last' if name.startswith('row') else 'first'} axis"
+                hint = _fixed_axis(name)
+            elif argument.name not in ("x", "y", "z"):
+                hint = f"write `{lookup.builtin_form(name)}`: {hint}"
             checker.reporter.error(
                 catalog.UNKNOWN_ARGUMENT, argument.span, hint=hint, function=name, name=argument.name
             )
@@ -146,23 +168,57 @@ def _check_builtin(checker: _Checker, call: ast.Call) -> None:
         check_gradient_call(checker, call)
 
 
+def _fixed_axis(name: str) -> str:
+    """What to do instead of giving a row or column reduction an axis."""
+    kind = lookup.ROW_REDUCTIONS.get(name) or lookup.COLUMN_REDUCTIONS.get(name)
+    named = next((whole for whole, its in lookup.WHOLE_REDUCTIONS.items() if its == kind), None)
+    other = f"; `{named}(x, axis: k)` takes one" if named is not None else ""
+    return f"`{name}` always reduces the {'last' if name.startswith('row') else 'first'} axis{other}"
+
+
 def _wrong_arity(checker: _Checker, call: ast.Call, *, is_statement: bool) -> None:
+    """No definition of the name takes so many arguments: says what each takes."""
     name = call.function
-    named = {argument.name for argument in call.arguments if argument.name is not None}
-    for found in lookup.candidates(checker.scope, name, is_statement=is_statement):
-        if named and lookup.bind_call(found.function, call.arguments).twice:
+    candidates = lookup.candidates(checker.scope, name, is_statement=is_statement)
+    built_in = None if is_statement else lookup.builtin_arity(name)
+    if len(candidates) == 1 and built_in is None:
+        function = candidates[0].function
+        if len(call.arguments) <= len(function.parameters):
+            _check_binding(checker, call, candidates[0])
+            return
+    for found in candidates:
+        if lookup.bind_call(found.function, call.arguments).twice:
             _check_binding(checker, call, found)
             return
-    ranges = {lookup.arity(f.function) for f in lookup.candidates(checker.scope, name, is_statement=is_statement)}
-    built_in = lookup.builtin_arity(name)
-    if built_in is not None and not is_statement:
-        ranges.add(built_in)
+    ranges = {lookup.arity(found.function) for found in candidates} | ({built_in} if built_in is not None else set())
     texts = [str(low) if low == high else f"{low} to {high}" for low, high in sorted(ranges)]
     last = max(high for _, high in ranges)
     expected = " or ".join(texts) + (" argument" if texts == ["1"] or last == 0 else " arguments")
     count = len(call.arguments)
     given = f"{count} is" if count == 1 else f"{count} are"
-    checker.reporter.error(catalog.WRONG_ARITY, call.span, name=name, expected=expected, given=given)
+    surplus = call.arguments[last:]
+    label = f"{given} here" if not surplus else "one too many" if len(surplus) == 1 else f"{len(surplus)} too many"
+    span = call.span
+    if surplus:
+        span = Span(span.source, surplus[0].span.start, surplus[-1].span.end)
+    checker.reporter.error(
+        catalog.WRONG_ARITY, span, notes=[_signature(found) for found in candidates],
+        hint=_arity_hint(call) if built_in is not None else None,
+        name=name, expected=expected, given=given, label=label,
+    )  # fmt: skip
+
+
+def _arity_hint(call: ast.Call) -> str:
+    """How a built-in function is called, and what the call may have been meant to be."""
+    name, given = call.function, call.arguments
+    texts = [argument.value.span.text for argument in given]
+    if name in lookup.TAKES_AXIS and len(given) == 2:
+        return f"an axis is named: `{name}({texts[0]}, axis: {texts[1]})`"
+    if name in lookup.ROW_REDUCTIONS or name in lookup.COLUMN_REDUCTIONS:
+        return _fixed_axis(name)
+    if name in ("min", "max") and len(given) == 1:
+        return f"`row{name}(x)` is the {name}imum of each row, `a{name}(x)` of everything; `{name}(x, y)` takes two values"
+    return f"write `{lookup.builtin_form(name)}`"
 
 
 def _unknown(checker: _Checker, call: ast.Call) -> None:

@@ -147,8 +147,9 @@ def check_condition(builder: Builder, item: Item, keyword: str) -> bool:
         return False
     if item.shape:
         builder.faults.error(
-            catalog.CONDITION_NOT_SCALAR, item.span, statement=keyword, shape=bare_shape(item.shape)
-        )
+            catalog.CONDITION_NOT_SCALAR, item.span, notes=item.told_outside(f"this is {bare_shape(item.shape)}"),
+            statement=keyword, shape=bare_shape(item.shape),
+        )  # fmt: skip
         return False
     if item.dtype is not DType.BOOL:
         text = item.text

@@ -109,7 +109,7 @@ def _example(builder: Builder, cells: _Cells, blocks: Extent, dim: Extent) -> di
     if len(names) > _MOST_DIMS:
         return None
     for numbers in product(_SIZES, repeat=len(names)):
-        sizes = dict(zip(names, numbers, strict=True))
+        sizes: dict[str, int] = dict(zip(names, numbers, strict=True))
         length, step, count = (extent.evaluate(sizes) for extent in (dim, cells.step, blocks))
         reach = max(end.evaluate(sizes) for _, end in cells.offsets)
         end = (count - 1) * step + reach if count > 0 else 0

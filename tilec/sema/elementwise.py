@@ -173,7 +173,8 @@ def _report_shapes(builder: Builder, operands: Sequence[Item], span: Span, shown
 def report_mismatch(builder: Builder, left: Item, right: Item, axis: int, span: Span, shown: str) -> None:
     """Two operands whose extents disagree at `axis` (from the end)."""
     extents = left.shape[axis], right.shape[axis]
-    notes = [(item.origin, f"this is {bare_shape(item.shape)}") for item in (left, right) if item.span is not span]
+    shown_items = [item for item in (left, right) if item.span is not span]
+    notes = [note for item in shown_items for note in item.told(f"this is {bare_shape(item.shape)}")]
     if (extents[0] - extents[1]).constant is None and extents[0].atoms & extents[1].atoms:
         start = min(extents, key=lambda extent: len(str(extent)))
         hint = f"give both the same number of elements: `{start} :+ {start}`"
@@ -202,7 +203,7 @@ def _warn_column(builder: Builder, operands: Sequence[Item], shape: Shape, span:
         for vector in operands:
             if vector.shape and vector.shape == column.shape[:-1] and not vector.iotas:
                 left, right = bare_shape(column.shape), bare_shape(vector.shape)
-                notes = [(column.origin, f"the column {left}"), (vector.origin, f"the vector {right}")]
+                notes = [*column.told(f"the column {left}"), *vector.told(f"the vector {right}")]
                 builder.faults.warning(
                     catalog.COLUMN_MEETS_ROW, span, notes=notes, left=left, right=right, result=bare_shape(shape)
                 )
@@ -229,7 +230,9 @@ def _report_types(
         )  # fmt: skip
     elif error.reason == "mixed" and len(error.positions) == 2:
         first, second = (operands[position] for position in error.positions)
-        notes = [(i.origin, f"this is {show_type(i)}") for i in (first, second) if i.span is not span]
+        notes = [
+            note for i in (first, second) if i.span is not span for note in i.told(f"this is {show_type(i)}")
+        ]
         wide = first if first.dtype is not DType.U32 else second
         narrow = second if wide is first else first
         report(
@@ -237,7 +240,8 @@ def _report_types(
             fix=f"{wide.dtype}({narrow.text})",
         )  # fmt: skip
     elif shown == "where" and error.reason == "bool":
-        report(catalog.CONDITION_NOT_BOOL, item.span, statement="where", found=item.dtype, text=text)
+        notes = item.told_outside(f"this is {show_type(item)}")
+        report(catalog.CONDITION_NOT_BOOL, item.span, notes=notes, statement="where", found=item.dtype, text=text)
     else:
         expected = _EXPECTED.get(error.reason, "other types")
         hint = f"convert it: `f32({text})`" if error.reason == "mixed" else None
@@ -245,7 +249,11 @@ def _report_types(
             hint = f"compare it: `{text} != 0`"
         elif error.reason == "integer":
             hint = f"convert it: `i32({text})`" if "div" not in shown else "`/` divides floats"
-        report(catalog.DTYPE_MISMATCH, item.span, hint=hint, operation=shown, expected=expected, found=item.dtype)
+        notes = item.told_outside(f"this is {show_type(item)}")
+        report(
+            catalog.DTYPE_MISMATCH, item.span, notes=notes, hint=hint, operation=shown, expected=expected,
+            found=item.dtype,
+        )  # fmt: skip
 
 
 _EXPECTED = {

@@ -42,12 +42,31 @@ class Item:
     iotas: frozenset[core.Node] = frozenset()
     defined: Span | None = None
     """Where a name that is used at `span` got its value."""
+    passed: Span | None = None
+    """Inside a function: the argument, in the outermost of the calls, through which the value came in."""
 
     def used_at(self, span: Span) -> Item:
         """The same value under its name, at another place."""
+        passed = self.passed
+        if span.via is not self.span.via:
+            depth = _depth(span)
+            if passed is not None and _depth(passed) >= depth:
+                passed = None
+            if passed is None and _depth(self.span) < depth:
+                passed = self.span
         return Item(
-            span, self.value, self.constant, self.extent, self.pending, self.is_weak, self.iotas, self.origin
+            span, self.value, self.constant, self.extent, self.pending, self.is_weak, self.iotas, self.origin, passed
         )
+
+    def told(self, text: str) -> list[tuple[Span, str]]:
+        """Notes that say `text` of the value: at the argument that it is, and where it was made, if not there."""
+        if self.passed is None or self.passed == self.origin:
+            return [(self.origin, text)]
+        return [(self.passed, text), (self.origin, "made here")]
+
+    def told_outside(self, text: str) -> list[tuple[Span, str]]:
+        """`told`, where the value came into a function as an argument; nothing where the diagnostic itself shows it."""
+        return [] if self.passed is None else self.told(text)
 
     @property
     def origin(self) -> Span:
@@ -85,6 +104,14 @@ class Item:
     @property
     def shape(self) -> Shape:
         return self.value.type.shape if self.value is not None else ()
+
+
+def _depth(span: Span) -> int:
+    """How many calls lead to a place."""
+    depth = 0
+    while span.via is not None:
+        span, depth = span.via, depth + 1
+    return depth
 
 
 def show_shape(shape: Sequence[Extent]) -> str:

@@ -31,6 +31,13 @@ BUILTINS: dict[str, tuple[int, int]] = {
 }  # fmt: skip
 """Built-in functions that are no pointwise rows: the least and the largest number of positional arguments."""
 
+_FORMS = {
+    "where": "where(condition, a, b)", "clamp": "clamp(x, low, high)", "fma": "fma(x, y, z)", "pick": "pick(x, t)",
+    "iota": "iota(axis, n)", "onehot": "onehot(t, n)", "extent": "extent(x, axis)", "pad": "pad(x, value)",
+    "grad": "grad(y, x)", "program_id": "program_id(axis)",
+    **{name: f"{name}(x, axis: k)" for name in sorted(TAKES_AXIS)},
+}  # fmt: skip
+
 LATER = {
     **dict.fromkeys(("dot", "dot_t", "transpose"), "matrix products"),
     **dict.fromkeys(("cumsum", "tril", "shift", "fold"), "scans and shifts"),
@@ -46,6 +53,12 @@ def builtin_arity(name: str) -> tuple[int, int] | None:
         return BUILTINS[name]
     row = POINTWISE.get(name)
     return (row.arity, row.arity) if row is not None and row.in_source else None
+
+
+def builtin_form(name: str) -> str:
+    """How a built-in function is called: `where(condition, a, b)`."""
+    _, most = builtin_arity(name) or (0, 0)
+    return _FORMS.get(name) or f"{name}({', '.join('xyz'[:most])})"
 
 
 def builtin_names() -> set[str]:

@@ -9,7 +9,8 @@ from tilec.diag import catalog
 from tilec.sema import core
 from tilec.sema.builder import Access, Builder, ResolvedPlace
 from tilec.sema.elementwise import meet_pending
-from tilec.sema.items import Item, Shape, bare_shape, is_of_dims, join, show_type
+from tilec.sema.items import Item, Shape, bare_shape, is_of_dims, join
+from tilec.sema.store_faults import report_inactive, report_store
 from tilec.source import Span
 from tilec.tile import ir
 from tilec.types import ONE, ZERO, Apply, Bound, DType, Extent, TileType, apply, broadcast_activity, stretch
@@ -228,30 +229,14 @@ def write(builder: Builder, place: ResolvedPlace, item: Item, span: Span) -> Non
         place = _one_lane(builder, place)
     value = fit(builder, operand, place.shape, span)
     if value is None:
-        _report_store(builder, place, item)
+        report_store(builder, place, item)
         return
     value = _without_new_axes(builder, place, value, span)
     is_whole = _is_whole(builder, place, value)
     if not is_whole:
-        fix = f"{place.span.text.split('[')[0]}[...] = ... else 0.0"
-        builder.faults.warning(
-            catalog.STORE_OF_INACTIVE, place.span, notes=[(item.origin, "this value may be inactive")],
-            hint=_inactive_hint(place, value, item), name=place.tensor.name, fix=fix,
-        )  # fmt: skip
+        report_inactive(builder, place, value, item)
     builder.emit(ir.Store(place.type, span, place.tensor.name, place.indices, value))
     _record(builder, place, place.span, is_store=True, is_whole=is_whole)
-
-
-def _inactive_hint(place: ResolvedPlace, value: ir.Value, item: Item) -> str:
-    ends = _other_end(place, value)
-    if ends is not None:
-        name, (own, other) = place.tensor.name, ends
-        return f"`{name}` ends at {own} there, and what is read for the value at {other}: is one dim meant for both?"
-    text = item.text
-    simple = text.endswith("]") and "\n" not in text and " else " not in text
-    return f"give the shifted read a value outside: `{text} else 0`" if simple else (
-        "give the read that may run past its tensor a value outside: `A[...] else 0`"
-    )  # fmt: skip
 
 
 def shaped(shape: Shape, span: Span) -> Item:
@@ -311,19 +296,6 @@ def _without_new_axes(builder: Builder, place: ResolvedPlace, value: ir.Value, s
     return value if len(kept) == rank else view(builder, value, kept, span)
 
 
-def _other_end(place: ResolvedPlace, value: ir.Value) -> tuple[Extent, Extent] | None:
-    """The dim of an axis of the place and another one, at which the lanes of the value end, where such differ."""
-    axes = zip(place.axes, place.tensor.dims, strict=True)
-    spans = [(start, dim) for (start, count), dim in axes if count is not None]
-    for axis, bounds in enumerate(broadcast_activity(place.type.shape, [value.type])):
-        start, dim = spans[axis]
-        for bound in bounds:
-            other = bound.limit + start
-            if not bound.stretched and is_of_dims(other) and (other - dim).constant is None:
-                return dim, other
-    return None
-
-
 def _is_whole(builder: Builder, place: ResolvedPlace, value: ir.Value) -> bool:
     """Whether the value is active in every lane of the span that lies inside the tensor."""
     active = broadcast_activity(place.type.shape, [value.type])
@@ -348,19 +320,6 @@ def _covers(builder: Builder, bound: Bound, count: Extent, inside: frozenset[Bou
     return any(builder.is_at_most(bound.start, low) for low in lows) and any(
         builder.is_at_most(high, bound.limit) for high in highs
     )
-
-
-def _report_store(builder: Builder, place: ResolvedPlace, item: Item) -> None:
-    found, expected = bare_shape(item.shape), bare_shape(place.shape)
-    hint = None
-    if len(item.shape) == 2 and item.shape[1].is_one and len(place.shape) == 2:
-        hint = f"the value is a column; `{place.tensor.name}` is read and written by {bare_shape(place.shape)}"
-    elif not place.shape:
-        hint = "a point takes one value: reduce it, or give a span `s :+ n`"
-    builder.faults.error(
-        catalog.STORE_SHAPE, place.span, notes=[(item.origin, f"the value is {show_type(item).strip('`')}")], hint=hint,
-        found=found, place=place.span.text, expected="one value" if not place.shape else expected,
-    )  # fmt: skip
 
 
 def _record(builder: Builder, place: ResolvedPlace, span: Span, *, is_store: bool, is_whole: bool) -> None:

@@ -138,8 +138,9 @@ def axis_of(builder: Builder, item: Item, operand: Item, what: str) -> int | Non
     axes = " and ".join(map(str, range(rank))) if rank > 1 else "0 alone" if rank else "none"
     hint = f"axes count from 0: the last one is {rank - 1}" if axis < 0 and rank else None
     builder.faults.error(
-        catalog.AXIS_RANGE, item.span, hint=hint, axis=axis, shape=bare_shape(operand.shape), axes=axes
-    )
+        catalog.AXIS_RANGE, item.span, notes=operand.told_outside(f"this is {bare_shape(operand.shape)}"), hint=hint,
+        axis=axis, shape=bare_shape(operand.shape), axes=axes,
+    )  # fmt: skip
     return None
 
 
@@ -147,12 +148,13 @@ def refuse(builder: Builder, item: Item, operation: str, expected: str) -> None:
     hint = f"compare it: `{item.text} != 0`" if expected == "`bool`" else None
     found = item.dtype if not item.shape else show_type(item).strip("`")
     builder.faults.error(
-        catalog.DTYPE_MISMATCH, item.span, hint=hint, operation=operation, expected=expected, found=found
-    )
+        catalog.DTYPE_MISMATCH, item.span, notes=item.told_outside(f"this is {show_type(item)}"), hint=hint,
+        operation=operation, expected=expected, found=found,
+    )  # fmt: skip
 
 
 def refuse_rank(builder: Builder, item: Item, operation: str, expected: str, hint: str | None = None) -> None:
     builder.faults.error(
-        catalog.RANK_MISMATCH, item.span, hint=hint, operation=operation, expected=expected,
-        shape=bare_shape(item.shape), rank=len(item.shape),
+        catalog.RANK_MISMATCH, item.span, notes=item.told_outside(f"this is {bare_shape(item.shape)}"), hint=hint,
+        operation=operation, expected=expected, shape=bare_shape(item.shape), rank=len(item.shape),
     )  # fmt: skip
