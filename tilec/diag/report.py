@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from tilec.diag.row import Row
 from tilec.errors import CompileError
@@ -183,13 +182,33 @@ def _render_all() -> Callable[[Sequence[object]], str]:
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `name` was probably meant to be, or None."""
+    """The candidate that `name` was probably meant to be, or None.
+
+    One letter in three may be wrong, left out or swapped with its neighbour; of one or two letters none.
+    """
     pool = sorted({candidate for candidate in candidates if candidate != name})
     for candidate in pool:
         if candidate.lower().replace("_", "") == name.lower().replace("_", ""):
             return candidate
-    near = get_close_matches(name, pool, n=1, cutoff=0.75 if len(name) > 3 else 0.6)
-    return near[0] if near else None
+    if len(name) < 3:
+        return None
+    near = [(edits(name.lower(), each.lower()), each) for each in pool if abs(len(each) - len(name)) <= len(name) // 3]
+    best = min(near, default=(len(name), ""))
+    return best[1] if best[0] <= len(name) // 3 and best[0] < len(best[1]) - 1 else None
+
+
+def edits(left: str, right: str) -> int:
+    """Letters to replace, insert, delete, or swap with the next one, to make one word of the other."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for place, letter in enumerate(left):
+        earlier, before, row = before, row, [place + 1]
+        for column, other in enumerate(right):
+            steps = [before[column + 1] + 1, row[column] + 1, before[column] + (letter != other)]
+            if place and column and letter == right[column - 1] and left[place - 1] == other:
+                steps.append(earlier[column - 1] + 1)
+            row.append(min(steps))
+    return row[-1]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

@@ -217,7 +217,7 @@ def _arity_hint(call: ast.Call) -> str:
     if name in lookup.ROW_REDUCTIONS or name in lookup.COLUMN_REDUCTIONS:
         return _fixed_axis(name)
     if name in ("min", "max") and len(given) == 1:
-        return f"`row{name}(x)` is the {name}imum of each row, `a{name}(x)` of everything; `{name}(x, y)` takes two values"
+        return f"`row{name}(x)` is the {name}imum of each row, `a{name}(x)` of all; `{name}(x, y)` takes two values"
     return f"write `{lookup.builtin_form(name)}`"
 
 

@@ -55,7 +55,7 @@ class Inliner:
         if node.function in POINTWISE:
             return expander.emit(core.Elementwise(span, node.function, operands, node.function))
         named = next((argument.value for argument in node.arguments if argument.name is not None), None)
-        axis = expander.expression(named) if named is not None else None
+        axis = expander.expression(named) if named is not None and node.function in lookup.TAKES_AXIS else None
         builtin = core.Builtin(span, node.function, operands, axis)
         if node.function == "iota":
             expander.iotas.append(builtin)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tilec.diag import catalog
-from tilec.diag.report import Reporter, did_you_mean
+from tilec.diag.report import Reporter, suggest
 from tilec.sema import calls, lookup
 from tilec.sema.constants import PREDECLARED
 from tilec.sema.effects import children
@@ -43,6 +43,11 @@ class _Frame:
     later: dict[str, Span] = field(default_factory=dict)
     """Names that the block defines, with their places, for uses that come too early."""
 
+
+_ASSIGNABLE = frozenset({"var", "parameter"})
+_SUBSCRIPTED = frozenset({"tensor", "let", "var", "parameter"})
+_VALUES = frozenset({"let", "var", "loop counter", "dim", "scalar", "parameter"})
+"""What may stand where a name is assigned, subscripted or used as a value: only such are proposed there."""
 
 _FIXED = {"loop counter": "a loop counter", "dim": "a dim", "scalar": "a parameter of the kernel"}
 _SPOKEN = {
@@ -199,7 +204,7 @@ class _Checker:
                     local.is_used = True
             case ast.Index(value=ast.Name(name=name)):
                 self.subscripted(name, node.place)
-                self.expression(node.place)
+                self.expression(node.place, stored=True)
 
     def subscripted(self, name: str, place: ast.Index) -> None:
         """Only tensors are assigned through subscripts; what a function's parameter is, its calls say."""
@@ -216,17 +221,21 @@ class _Checker:
         if lookup.find_constant(self.scope, node.name) is not None or node.name in PREDECLARED:
             self.reporter.error(catalog.ASSIGN_TO_FIXED, node.span, name=node.name, what="a constant")
         else:
-            self.unknown(node)
+            self.unknown(node, _ASSIGNABLE)
 
     # --- expressions
 
-    def expression(self, root: ast.Expr) -> None:
+    def expression(self, root: ast.Expr, *, stored: bool = False) -> None:
+        """Checks the names in an expression, or in a place that is `stored` into."""
         stack: list[ast.Expr] = [root]
         while stack:
             node = stack.pop()
             match node:
                 case ast.Name():
                     self.use(node)
+                case ast.Index(value=ast.Name()):
+                    self.use(node.value, frozenset({"tensor"}) if stored and node is root else _SUBSCRIPTED)
+                    stack.extend(child for child in reversed(children(node)) if child is not node.value)
                 case ast.Attribute():
                     self.attribute(node)
                 case ast.String():
@@ -251,7 +260,8 @@ class _Checker:
             self.expression(node.value)
         self.reporter.error(catalog.UNKNOWN_MEMBER, node.span, text=node.value.span.text, name=node.name)
 
-    def use(self, node: ast.Name) -> None:
+    def use(self, node: ast.Name, kinds: frozenset[str] = _VALUES) -> None:
+        """A use of a name, at a place where something of the `kinds` may stand."""
         name = node.name
         local = self.find(name)
         if local is not None:
@@ -259,9 +269,9 @@ class _Checker:
         elif name == "ctx":
             self.reporter.error(catalog.CONTEXT_MISUSE, node.span, text=name)
         elif lookup.find_constant(self.scope, name) is None and name not in PREDECLARED:
-            self.unknown(node)
+            self.unknown(node, kinds)
 
-    def unknown(self, node: ast.Name) -> None:
+    def unknown(self, node: ast.Name, kinds: frozenset[str]) -> None:
         name = node.name
         for frame in reversed(self.frames):
             if name in frame.later and name not in frame.names:
@@ -273,8 +283,18 @@ class _Checker:
         if calls.is_function(self.scope, name):
             self.reporter.error(catalog.FUNCTION_AS_VALUE, node.span, name=name)
             return
-        known = {name for frame in self.frames for name in frame.names} | set(self.scope.constants)
-        self.reporter.error(catalog.UNKNOWN_NAME, node.span, hint=did_you_mean(name, known), name=name)
+        known = {name for frame in self.frames for name, local in frame.names.items() if local.kind in kinds}
+        if kinds is _VALUES:
+            known |= {*self.scope.constants, *PREDECLARED}
+            known |= {each for file in self.scope.imports for each in file.constants if not each.startswith("_")}
+        meant = suggest(name, known)
+        local = self.find(meant) if meant is not None else None
+        if local is not None:
+            local.is_used = True  # to call it unused would be a second word about one mistake
+        hint = f"did you mean `{meant}`?" if meant is not None else None
+        if hint is None and kinds is _ASSIGNABLE:
+            hint = f"a new name is declared: `let {name} = ...`, or `var {name} = ...` if it changes later"
+        self.reporter.error(catalog.UNKNOWN_NAME, node.span, hint=hint, name=name)
 
     # --- names
 
