@@ -14,7 +14,7 @@ except ImportError as error:
     raise ImportError('tilec.torch needs PyTorch: pip install "tilec[torch]"') from error
 
 from tilec.diag.report import suggest
-from tilec.errors import ArrayError
+from tilec.errors import ArrayError, CompileError
 from tilec.runtime.arrays import DeviceArray
 from tilec.runtime.compute import Device
 from tilec.runtime.kernel import Kernel
@@ -78,7 +78,7 @@ class Function:
             raise ArrayError(f"{kernel.name} updates {updated[0]}: only a kernel that leaves its inputs is a function")
         self.loss = loss if loss is not None else self._only_loss()
         self.wrt = self._floats() if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        self.gradient(self.wrt)
+        self._check_gradients()
         self._ignore_index = ignore_index
         self._has_parameter = kernel.signature.parameter("ignore_index") is not None
         self._target = target
@@ -90,8 +90,11 @@ class Function:
 
     # --- names ---------------------------------------------------------------------------------------------------
 
+    def _float_outputs(self) -> list[str]:
+        return [t.name for t in self.kernel._variants({}).kernel.tensors if t.access == "out" and t.dtype.is_float]
+
     def _only_loss(self) -> str:
-        outputs = [t.name for t in self.kernel._variants({}).kernel.tensors if t.access == "out" and t.dtype.is_float]
+        outputs = self._float_outputs()
         if len(outputs) != 1:
             what = f"it writes {', '.join(outputs)}" if outputs else "it writes no float tensor"
             raise ArrayError(f"{self.kernel.name}: which tensor is the loss? {what}: say it with loss=")
@@ -119,6 +122,30 @@ class Function:
             return None
         what = f"there are {', '.join(integers)}" if integers else "there is no integer input"
         raise ArrayError(f"{self.kernel.name}: which tensor holds the classes? {what}: say it with target=")
+
+    def _check_gradients(self) -> None:
+        """Raises CompileError where one of `wrt` has no gradient, with the call for those that have."""
+        try:
+            self.gradient(self.wrt)
+        except CompileError as error:
+            found = [name for name in self._floats() if self._has_gradient(name)]
+            if not found:
+                raise
+            names = f'"{found[0]}"' if len(found) == 1 else f"""({", ".join(f'"{name}"' for name in found)})"""
+            without = ", ".join(name for name in self.wrt if name not in found)
+            loss = f', "{self.loss}"' if len(self._float_outputs()) > 1 else ""
+            advice = (
+                f"{self.kernel.name}: there are gradients with respect to {' and '.join(found)}, not to {without}: "
+                f"tilec.torch.function({self.kernel.name}{loss}, wrt={names})"
+            )
+            raise CompileError([str(error), advice]) from None
+
+    def _has_gradient(self, name: str) -> bool:
+        try:
+            self.gradient([name])
+        except CompileError:
+            return False
+        return True
 
     def gradient(self, wrt: Sequence[str]) -> Kernel:
         """The kernel that the backward pass runs for the tensors `wrt`."""

@@ -74,7 +74,7 @@ def test_arguments_that_do_not_fit_are_refused(m, devices):
         ({"A": second.array(x(4, 4))}, "A is on .* prepared for"),
         ({"A": x(4, 4)}, "A must be a device array"),
         ({"shfit": 1.0}, "shfit is no tensor or scalar"),
-        ({"shift": "one"}, "shift: a scalar of type f32, and str was given"),
+        ({"shift": "one"}, "shift: the string 'one' was given for a scalar of type f32: pass a number"),
         ({"B": bound._arrays["A"]}, "A and B are the same array, and double writes B"),
     ):
         with pytest.raises(tilec.ArrayError, match=words):

@@ -63,6 +63,29 @@ def test_names():
     refused(lambda: function(kernels().two_targets, ignore_index=0, target="C"), "'C'", "A, B")
 
 
+WEIGHTED = """
+kernel weighted(Logits: tensor<f32>[M, V], Target: tensor<i32>[M], Weight: tensor<f32>[V], Loss: tensor<f32>[M]) {
+  let r = ctx.block.x * 8
+  let t = Target[r :+ 8, new]
+  let x = Logits[r :+ 8, :]
+  Loss[r :+ 8, new] = (logsumexp(x) - pick(x, t)) * pick(Weight[:], t)
+}
+"""
+
+
+def test_tensors_without_a_gradient_are_named_with_the_call_for_the_others():
+    kernel = tilec.compile(source=WEIGHTED).weighted
+    for wrt in (None, ("Logits", "Weight")):
+        with pytest.raises(tilec.CompileError) as found:
+            function(kernel, wrt=wrt)
+        assert "no gradient kernel of `weighted`" in str(found.value)
+        assert str(found.value).splitlines()[-1] == (
+            "weighted: there are gradients with respect to Logits, not to Weight: "
+            'tilec.torch.function(weighted, wrt="Logits")'
+        )
+    assert function(kernel, wrt="Logits").wrt == ("Logits",)
+
+
 def test_ignoring_needs_a_loss_for_each_class():
     loss_of = function(kernels().total, ignore_index=-100, device="numpy")
     refused(lambda: loss_of(LOGITS, TARGET), "one loss a class", "Target of shape (4,) has 4", "Loss has 1")

@@ -19,7 +19,7 @@ from tilec.runtime.arrays import (
     with_article,
 )
 from tilec.runtime.scalars import I32_HIGHEST, Number, integer_value
-from tilec.sema.program import KernelSignature
+from tilec.sema.program import KernelSignature, ParameterSignature
 from tilec.tile import ir
 from tilec.types import DType, Extent, Symbol
 
@@ -98,13 +98,25 @@ def _listed(dtypes: Sequence[DType]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
 
 
-def as_array(value: Any, name: str) -> Array:
+def as_array(value: Any, parameter: ParameterSignature) -> Array:
     """What was given for a tensor: a device array as it is, anything else as a NumPy array."""
-    return value if isinstance(value, DeviceArray) else to_host(value, name)
+    if isinstance(value, DeviceArray):
+        return value
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        # NumPy would make an array without axes of it.
+        what = "None" if value is None else f"a string, {value!r}," if isinstance(value, str) else f"a number, {value},"
+        raise ArrayError(f"{parameter.name}: {what} was given where the kernel takes {_type_text(parameter)}")
+    return to_host(value, parameter.name)
 
 
-def fit(array: Array, parameter: ir.TensorParameter) -> Array:
-    """The array in the parameter's storage type. Raises ArrayError where that would change a value."""
+def _type_text(parameter: ParameterSignature) -> str:
+    """The declared type of a tensor: `tensor<f32|f16>[M, V]`."""
+    return f"tensor<{'|'.join(map(str, parameter.alternatives))}>[{', '.join(map(str, parameter.dims))}]"
+
+
+def fit(array: Array, parameter: ir.TensorParameter, given: Any = None) -> Array:
+    """The array, made of what was `given`, in the parameter's storage type. Raises ArrayError where that would change
+    a value."""
     if isinstance(array, DeviceArray):
         if array.dtype is not parameter.dtype:
             raise ArrayError(
@@ -112,7 +124,7 @@ def fit(array: Array, parameter: ir.TensorParameter) -> Array:
                 f"{_listed(parameter.alternatives)}; upload it as device.array(x, dtype='{parameter.dtype}')"
             )
         return array
-    return convert(array, parameter.dtype, parameter.name)
+    return convert(array, parameter.dtype, parameter.name, given)
 
 
 # --- dims ----------------------------------------------------------------------------------------------------
@@ -126,8 +138,9 @@ def declared_shape(array: Array, parameter: ir.TensorParameter) -> tuple[int, ..
     if len(shape) == len(dims) - 1 and dims[-1].is_one:
         return (*shape, 1)
     if len(shape) != len(dims):
+        axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
         raise ArrayError(
-            f"{parameter.name}: an array of shape {shape_text(shape)} has {len(shape)} axes where the kernel takes "
+            f"{parameter.name}: an array of shape {shape_text(shape)} has {axes} where the kernel takes "
             f"{len(dims)}: {parameter.name}: tensor<{parameter.dtype}>[{', '.join(map(str, dims))}]"
         )
     return shape

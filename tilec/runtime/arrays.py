@@ -104,13 +104,19 @@ def to_host(value: Any, name: str) -> np.ndarray:
     except MemoryError:
         raise
     except Exception as error:  # the value's own methods may raise anything
+        if isinstance(value, (list, tuple)):
+            raise ArrayError(f"{name}: {_kind(value)} whose rows differ in length is not an array") from None
         raise ArrayError(f"{name}: {_kind(value)} is not an array: {error}") from None
     return _checked(array, value, name)
 
 
 def _checked(array: np.ndarray, value: object, name: str) -> np.ndarray:
     if array.dtype.kind == "O" or (array.dtype.kind in "USmMV" and array.dtype.name not in _BY_NAME):
-        raise ArrayError(f"{name}: {_kind(value)} is not an array of numbers")
+        what = _kind(value)
+        if array.ndim:
+            held = {"O": "objects", "U": "strings", "S": "bytes", "m": "times", "M": "dates"}.get(array.dtype.kind)
+            what = f"{what} of {held or 'records'}"
+        raise ArrayError(f"{name}: {what} is not an array of numbers")
     return array
 
 
@@ -120,7 +126,11 @@ def with_article(noun: str) -> str:
 
 
 def _kind(value: object) -> str:
-    return with_article(type(value).__name__)
+    """What a value is, in words."""
+    if value is None:
+        return "None"
+    names = {"str": "string", "ndarray": "array", "bytes": "bytes object"}
+    return with_article(names.get(type(value).__name__, type(value).__name__))
 
 
 def _from_torch(value: Any, name: str) -> np.ndarray:
@@ -158,10 +168,11 @@ def choose_dtype(array: np.ndarray, alternatives: Sequence[DType]) -> DType:
     return alternatives[0]
 
 
-def convert(array: np.ndarray, dtype: DType, name: str) -> np.ndarray:
+def convert(array: np.ndarray, dtype: DType, name: str, given: object = None) -> np.ndarray:
     """The array in a storage type, contiguous and in native byte order; itself where it is that already.
 
-    Raises ArrayError, with the parameter's name, both dtypes and the fix, where a value would change.
+    `given` is what the array was made of, for the fix. Raises ArrayError, with the parameter's name, both dtypes and
+    the fix, where a value would change.
     """
     target = numpy_dtype(dtype)
     if array.dtype.kind not in "fiub" and storage_dtype(array) is not DType.BF16:
@@ -171,7 +182,7 @@ def convert(array: np.ndarray, dtype: DType, name: str) -> np.ndarray:
     with np.errstate(all="ignore"):
         result = array.astype(target, order="C")
         if not _is_exact(array, result, dtype):
-            raise ArrayError(_inexact(array, dtype, name))
+            raise ArrayError(_inexact(array, dtype, name, array if given is None else given))
     return result.reshape(array.shape)
 
 
@@ -196,8 +207,13 @@ def _is_exact(array: np.ndarray, result: np.ndarray, dtype: DType) -> bool:
     return bool(np.all((back == array) | ((array != array) & (result != result))))
 
 
-def _inexact(array: np.ndarray, dtype: DType, name: str) -> str:
+def _inexact(array: np.ndarray, dtype: DType, name: str, given: object) -> str:
     source = "bf16" if storage_dtype(array) is DType.BF16 else str(array.dtype)
+    what = f"{with_article(source)} array"
+    if not hasattr(given, "dtype"):
+        what = f"{_kind(given)} of {source} numbers"
+    elif _module(given) == "torch":
+        what = f"{with_article(source)} tensor"
     if not dtype.is_float and array.dtype.kind == "f":
         reason = "holds numbers that are no integers of that type"
     elif not dtype.is_float:
@@ -205,14 +221,23 @@ def _inexact(array: np.ndarray, dtype: DType, name: str) -> str:
         reason = f"holds {low} to {high}, beyond its range"
     else:
         reason = "holds values that it would round"
-    return f"{name}: {with_article(source)} array for {dtype} {reason}; {_fix(array, dtype, name)}"
+    return f"{name}: {what} for {dtype} {reason}; {_fix(array, dtype, name, given)}"
 
 
-def _fix(array: np.ndarray, dtype: DType, name: str) -> str:
-    target = "ml_dtypes.bfloat16" if dtype is DType.BF16 else f"np.{numpy_dtype(dtype).name}"
+def _fix(array: np.ndarray, dtype: DType, name: str, given: object) -> str:
+    """How to convert, in a form that what was given has."""
     if not dtype.is_float and array.dtype.kind != "f":
         return "check its values"
-    return f"to convert it all the same pass {name}.astype({target})"
+    target = "ml_dtypes.bfloat16" if dtype is DType.BF16 else f"np.{numpy_dtype(dtype).name}"
+    if _module(given) == "torch":
+        form = f"{name}.to(torch.{'bfloat16' if dtype is DType.BF16 else numpy_dtype(dtype).name})"
+    else:
+        form = f"{name}.astype({target})" if hasattr(given, "astype") else f"np.asarray({name}, dtype={target})"
+    return f"to convert it all the same pass {form}"
+
+
+def _module(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
 
 
 # --- device arrays -------------------------------------------------------------------------------------------

@@ -134,11 +134,25 @@ def assign(kernel: Kernel, positional: Sequence[Any], named: Mapping[str, Any]) 
         if name in kernel.constants:
             raise ArrayError(f"{kernel.name}: {name} is fixed at {kernel.constants[name]} by specialize")
         if signature.parameter(name) is None and name not in signature.dims:
-            raise ArrayError(f"{kernel.name}: {name} {kernel._unknown(name)}")
+            raise ArrayError(f"{kernel.name}: {name} {_no_parameter(kernel, name)}")
         if name in values:
             raise ArrayError(f"{kernel.name}: {name} is given twice, by position and by name")
         values[name] = value
     return values
+
+
+_OF_LAUNCHES = ("grid", "block", "blocks", "threads", "num_warps", "num_stages", "BLOCK_SIZE")
+
+
+def _no_parameter(kernel: Kernel, name: str) -> str:
+    """Why an argument's name is refused, with what there is."""
+    text = kernel._unknown(name)
+    if name in _OF_LAUNCHES:
+        return f"{text}: how many blocks there are, and of how many threads, follows from the kernel"
+    if "did you mean" in text:
+        return text
+    names = [parameter.name for parameter in kernel.signature.parameters if parameter.name not in kernel.constants]
+    return f"{text}; there is {', '.join(names)}"
 
 
 class _Call:
@@ -152,7 +166,7 @@ class _Call:
         for parameter in signature.parameters:
             if parameter.kind == "tensor" and parameter.name in values:
                 self.given[parameter.name] = values[parameter.name]
-                arrays[parameter.name] = arguments.as_array(values[parameter.name], parameter.name)
+                arrays[parameter.name] = arguments.as_array(values[parameter.name], parameter)
         asked = kernel._asked_dtypes(dtypes)
         self.variants = kernel._variants(arguments.choose_dtypes(signature, arrays, asked))
         built = self.built = self.variants.kernel
@@ -163,7 +177,7 @@ class _Call:
         for tensor in built.tensors:
             if tensor.name in arrays:
                 self.shapes[tensor.name] = arguments.declared_shape(arrays[tensor.name], tensor)
-                self.arrays[tensor.name] = arguments.fit(arrays[tensor.name], tensor)
+                self.arrays[tensor.name] = arguments.fit(arrays[tensor.name], tensor, self.given[tensor.name])
         sizes = {name: value for name, value in values.items() if name in signature.dims}
         self.dims = arguments.solve_dims(built, self.shapes, sizes)
         self.scalars = _scalars(built, values)
@@ -271,11 +285,15 @@ class _Call:
         """The device to run on; None is the interpreter."""
         if isinstance(asked, str) and asked == "numpy":
             return None
+        from tilec.runtime.device import NoSuchDeviceError
         from tilec.runtime.device import device as open_device
 
         on_device = [(name, array) for name, array in self.arrays.items() if isinstance(array, DeviceArray)]
         if asked is not None:
-            return common_device(on_device, open_device(asked))
+            try:
+                return common_device(on_device, open_device(asked))
+            except NoSuchDeviceError as error:
+                raise DeviceError(f'{error}; and "numpy", the interpreter') from None
         found = common_device(on_device, None)
         if found is not None:
             return found

@@ -26,6 +26,10 @@ _devices: dict[tuple[Any, ...], Device] = {}
 _devices_lock = threading.RLock()
 
 
+class NoSuchDeviceError(DeviceError):
+    """No device is called so. (A kernel's call knows one name more: the interpreter's.)"""
+
+
 def device(
     which: Device | str | int | None = None,
     *,
@@ -47,7 +51,7 @@ def device(
     found = adapters()
     candidates = [info for info in found if which is None or _is_named(info, which)]
     if not candidates:
-        raise DeviceError(_no_match(which, found))
+        raise NoSuchDeviceError(_no_match(which, found))
     judged = []
     for info in candidates:
         judged.append(_judge(info))
@@ -68,15 +72,29 @@ def devices() -> list[DeviceInfo]:
 
 def _is_named(info: DeviceInfo, which: str | int) -> bool:
     if not isinstance(which, (str, int)):
-        raise DeviceError(f"a device is a name, an index of tilec.devices() or a tilec.Device, not {which!r}")
+        raise DeviceError(
+            'a device is a name such as "numpy" or "vulkan", an index of tilec.devices() or a tilec.Device, '
+            f"not {which!r}"
+        )
     return info.index == which if isinstance(which, int) else info.matches(which)
 
 
 def _no_match(which: str | int | None, found: Sequence[DeviceInfo]) -> str:
+    """What there is instead, and what a name of another library's devices would be here."""
+    if which == "numpy":
+        return 'the interpreter is no device to open: pass device="numpy" to a kernel'
     if not found:
         return no_adapter_reason(list(found))
-    there_is = "; ".join(f"{info.index}: {info}" for info in found)
-    return f"no device is called {which!r}; there is {there_is}"
+    there_is = f"there is {'; '.join(f'{info.index}: {info}' for info in found)}"
+    kind = str(which).partition(":")[0].casefold()
+    if kind in ("cuda", "gpu", "hip", "rocm", "mps", "xpu"):
+        reason = ": GPUs are reached through Vulkan, Metal or D3D12, and the best one is taken where none is named"
+    elif kind in ("cpu", "host"):
+        software = next((info for info in found if info.kind == "cpu" and info.is_usable), None)
+        reason = f": {software.name}, index {software.index}, is one of the processor" if software is not None else ""
+    else:
+        reason = ""
+    return f"no device is called {which!r}{reason}; {there_is}"
 
 
 def _open(info: DeviceInfo, features: Sequence[str] | None, limits: Mapping[str, int] | None) -> Device:

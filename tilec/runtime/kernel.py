@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tilec import driver
 from tilec.diag.report import Diagnostic, suggest
@@ -94,9 +94,14 @@ class Kernel:
         key = tuple(sorted((name, repr(value)) for name, value in fixed.items()))
         known = self._specialised.get(key)
         if known is None:
-            known = self._specialised.put(key, Kernel(self._program, self._signature, fixed, self._build))
-            known.check()
+            made = Kernel(self._program, self._signature, fixed, self._build)
+            made.check()  # before it is kept: what was refused is refused the next time too
+            known = self._specialised.put(key, made)
         return known
+
+    def __getitem__(self, grid: object) -> NoReturn:
+        """A launch in the manner of Triton. Raises TypeError, which says how kernels are called here."""
+        raise TypeError(f"{self.name}[...]: a kernel has its grid from its stores: call it, {self.name}(...)")
 
     def grad(
         self,
@@ -124,9 +129,10 @@ class Kernel:
             program, signature = driver.derive(
                 self._program, self.name, names, loss, in_place=in_place, upstream=how, constants=self._constants
             )
-            known = self._specialised.put(key, Kernel(program, signature, self._constants, self._build))
+            made = Kernel(program, signature, self._constants, self._build)
             if fixed is None:
-                known.check()
+                made.check()
+            known = self._specialised.put(key, made)
         if fixed is None:
             return known
         derivation = known.signature.derivation
@@ -191,7 +197,11 @@ class Kernel:
             elif parameter is not None and parameter.kind == "tensor":
                 alternatives = parameter.alternatives
             else:
-                raise ArrayError(f"{self.name}: dtypes: {name} is no tensor parameter or type variable")
+                tensors = [parameter.name for parameter in self._signature.parameters if parameter.kind == "tensor"]
+                known = [*self._signature.type_variables, *tensors]
+                near = suggest(name, known)
+                hint = f"did you mean {near}?" if near else f"there is {', '.join(known)}"
+                raise ArrayError(f"{self.name}: dtypes: {name} is no tensor parameter or type variable; {hint}")
             dtype = _named(given, name)
             if dtype not in alternatives:
                 listed = ", ".join(map(str, alternatives))

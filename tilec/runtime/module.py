@@ -48,6 +48,8 @@ def compile(
         return Module(driver.parse_file(Source(name, source)), build)
     if not isinstance(path, (str, os.PathLike)):
         raise CompileError([f"a path must be a str or a path, not {type(path).__name__}"])
+    if isinstance(path, str) and ("\n" in path or "{" in path):
+        raise CompileError(["this is the text of a program, not a path: compile(source=...)"])
     return Module(driver.parse_file(Path(path)), build)
 
 

@@ -46,8 +46,17 @@ def _plain_number(value: Any, dtype: DType, name: str) -> Number:
         shape = getattr(value, "shape", None)
         if shape is not None:
             text = ", ".join(map(str, shape))
-            raise ArrayError(f"{name}: a scalar of type {dtype}, and an array of shape [{text}] was given")
-    raise ArrayError(f"{name}: a scalar of type {dtype}, and {type(value).__name__} was given")
+            raise ArrayError(
+                f"{name}: an array of shape [{text}] was given for a scalar of type {dtype}: pass one number"
+            )
+    what = type(value).__name__
+    if value is None:
+        what = "None"
+    elif isinstance(value, str):
+        what = f"the string {value!r}"
+    elif isinstance(value, (list, tuple, dict, set)):
+        what = f"a {what}"
+    raise ArrayError(f"{name}: {what} was given for a scalar of type {dtype}: pass a number")
 
 
 def integer_value(value: Any, name: str, what: str, low: int, high: int) -> int:
@@ -55,7 +64,7 @@ def integer_value(value: Any, name: str, what: str, low: int, high: int) -> int:
     if not isinstance(value, (bool, int, float)):
         value = _plain_number(value, DType.I32, name)
     if isinstance(value, float) and not value.is_integer():
-        raise ArrayError(f"{name}: {value!r} is no integer ({what})")
+        raise ArrayError(f"{name}: {value!r} is no integer, and {name} is {what}")
     if not low <= int(value) <= high:
         raise ArrayError(f"{name}: {_short(int(value))} is beyond {what}, {low} to {high}")
     return int(value)

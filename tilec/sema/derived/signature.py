@@ -40,7 +40,11 @@ def derive_program(
 
 def _check_tensor(forward: KernelSignature, name: str) -> None:
     parameter = forward.parameter(name)
-    tensors = [one.name for one in forward.parameters if one.kind == "tensor"]
+    tensors = [
+        one.name
+        for one in forward.parameters
+        if one.kind == "tensor" and all(dtype.is_float for dtype in one.alternatives)
+    ]
     if parameter is None:
         near = suggest(name, tensors)
         hint = f"did you mean {near}?" if near else f"there is {', '.join(tensors)}"
