@@ -265,6 +265,16 @@ def test_explain_shows_how_a_file_runs(capsys, files):
     assert sorted(json.loads(run(capsys, "explain", "good.ph", "--json")[1])) == ["shift", "token_loss"]
 
 
+def test_explain_says_which_machine_it_assumes(capsys, files):
+    last = run(capsys, "explain", "good.ph", "--kernel", "token_loss")[1].splitlines()[-1]
+    assert last == (
+        "for any GPU with WebGPU's default limits, 256 threads a workgroup; choose a machine with --device (the best "
+        "here), --device NAME or --profile h200: with all sizes it also predicts the time"
+    )
+    known = run(capsys, "explain", "good.ph", "--kernel", "token_loss", "--profile", "h200")[1]
+    assert "choose a machine" not in known
+
+
 def test_explain_tells_costs_on_a_known_device(capsys, files):
     arguments = ["explain", "good.ph", "--kernel", "token_loss", "--dim", "V=512", "--profile", "h200"]
     code, out, _ = run(capsys, *arguments)

@@ -91,7 +91,21 @@ def _explain_file(options: argparse.Namespace) -> int:
         print(one.text.rstrip("\n"))
         if one.cost is None and (sizes or profile is not None):
             print(f"what it costs depends on {one.missing}: --dim {one.missing}=SIZE for every dim")
+    if profile is None:
+        print(_assumed())
     return 0
+
+
+def _assumed() -> str:
+    """Which machine a plan without a device is for, and how to choose another."""
+    from tilec.options import Limits
+    from tilec.plan.profile import KNOWN
+
+    known = " or ".join(f"--profile {name}" for name in KNOWN)
+    return (
+        f"for any GPU with WebGPU's default limits, {Limits().invocations} threads a workgroup; choose a machine with "
+        f"--device (the best here), --device NAME or {known}: with all sizes it also predicts the time"
+    )
 
 
 def _target(options: argparse.Namespace) -> tuple[Options, Profile | None, Device | None]:

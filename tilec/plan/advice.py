@@ -116,4 +116,10 @@ def _waiting(dispatch: DispatchCost, cost: PlanCost) -> list[str]:
         found.append(f"{dispatch.bound} takes longer than memory: fewer bytes would not help")
     elif dispatch.bound == "launch":
         found.append("launching takes longer than the work: a launch with more of it would cost little more")
+    elif cost.seconds and dispatch.waiting_seconds > _WORTH_WAITING * cost.seconds:
+        share = dispatch.waiting_seconds / cost.seconds
+        found.append(
+            f"{share:.0%} of the time goes into the first loads and the last lanes of sweeps: more rows a launch would "
+            "lose less"
+        )
     return found

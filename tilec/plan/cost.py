@@ -75,6 +75,14 @@ class DispatchCost:
     lowered: Lowered | None = None
     seconds: float | None = None
     bound: str = ""
+    slowest: str = ""
+    """The slowest part beside launching and waiting."""
+    memory_seconds: float = 0.0
+    """Of them, what moving bytes would take alone."""
+    busy_seconds: float = 0.0
+    """What the slowest part takes; the rest of `seconds` is launching and waiting."""
+    waiting_seconds: float = 0.0
+    """For the first loads and the last lanes of its sweeps."""
 
     @property
     def streams(self) -> list[Stream]:
@@ -125,3 +133,26 @@ class PlanCost:
         if self.profile is None:
             return None
         return self.profile.dispatch_seconds + self.ideal_bytes / self.profile.bandwidth
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """What the predicted time has above the ideal, by reason, in seconds; together they are the difference."""
+        if self.profile is None:
+            return {}
+        beyond: dict[str, float] = {}
+        for dispatch in self.dispatches:
+            more = dispatch.busy_seconds - dispatch.memory_seconds
+            if more > 0.0:
+                reason = f"{dispatch.slowest}, beyond what memory takes"
+                beyond[reason] = beyond.get(reason, 0.0) + more
+        moving = sum(dispatch.memory_seconds for dispatch in self.dispatches)
+        count, sweeps = len(self.dispatches), sum(len(dispatch.rounds) for dispatch in self.dispatches)
+        found = {
+            f"launching {count} dispatches instead of one": (count - 1) * self.profile.dispatch_seconds,
+            f"first loads and last lanes of {sweeps} sweep{'' if sweeps == 1 else 's'}": sum(
+                dispatch.waiting_seconds for dispatch in self.dispatches
+            ),
+            "moving more or more slowly than a copy": moving - self.ideal_bytes / self.profile.bandwidth,
+            **beyond,
+        }
+        return {reason: seconds for reason, seconds in found.items() if seconds}

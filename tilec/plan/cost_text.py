@@ -69,7 +69,22 @@ def print_cost(cost: PlanCost, dims: Mapping[str, int]) -> str:
     if cost.seconds is not None and cost.ideal_seconds is not None:
         ideal = time_text(cost.ideal_seconds)
         lines.append(f"  predicted {time_text(cost.seconds)}; at the speed of a copy the ideal takes {ideal}")
+        lines += _losses(cost, cost.seconds - cost.ideal_seconds)
     return "\n".join(lines) + "\n"
+
+
+_WORTH_SAYING = 0.02
+"""Of the ideal time."""
+
+
+def _losses(cost: PlanCost, difference: float) -> list[str]:
+    """Why a prediction is above its ideal; nothing where it hardly is."""
+    least = _WORTH_SAYING * (cost.ideal_seconds or 0.0)
+    if difference <= least:
+        return []
+    found = sorted(((seconds, reason) for reason, seconds in cost.losses.items() if seconds > least), reverse=True)
+    reasons = "; ".join(f"{time_text(seconds)} {reason}" for seconds, reason in found)
+    return [f"  {time_text(difference)} above the ideal: {reasons}"]
 
 
 def _ideal(cost: PlanCost) -> str:

@@ -328,9 +328,12 @@ class _Estimator:
             busy = max(parts["memory"], computing)
         else:
             busy = max(parts.values())
-        launch = profile.dispatch_seconds + profile.round_seconds * len(cost.rounds)
+        cost.waiting_seconds = profile.round_seconds * len(cost.rounds)
+        launch = profile.dispatch_seconds + cost.waiting_seconds
         cost.seconds = launch + busy
-        cost.bound = "launch" if launch > busy else max(parts, key=lambda name: parts[name])
+        cost.slowest = max(parts, key=lambda name: parts[name])
+        cost.bound = "launch" if launch > busy else cost.slowest
+        cost.memory_seconds, cost.busy_seconds = parts["memory"], busy
 
 
 def _varies(access: Access, kind: str) -> bool:

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from tilec.plan.cost import PlanCost, RoundCost
 from tilec.plan.cost_text import sweep_lines, written_text
+from tilec.plan.guards import essential
 from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Plan, Round, Sink, Slot, WhileItem
 from tilec.plan.walk import children
+from tilec.source import Span
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
 from tilec.tile.walk import walk
@@ -20,18 +22,32 @@ def print_plan(kernel: tile.Kernel, plan: Plan, cost: PlanCost | None = None) ->
 
 
 class PlanNames:
-    """How a plan's text calls values: by the numbers that `tilec compile --emit tile` gives them."""
+    """How a plan's text calls values: by their names in the source, else by the expression that they come from."""
 
     def __init__(self, kernel: tile.Kernel) -> None:
         self._numbers = {value: number for number, value in enumerate(walk(kernel.body))}
+        texts: dict[str, int] = {}
+        for value in self._numbers:
+            if not value.type.shape:
+                texts[self.value(value)] = texts.get(self.value(value), 0) + 1
+        self._shared = {text for text, count in texts.items() if count > 1}
+        """What several scalars are called: where they stand in a formula, numbers keep them apart."""
 
     def value(self, value: tile.Value) -> str:
-        return f"%{self._numbers[value]}" if value in self._numbers else loop_name(value.name)
+        """Such as `x`, or `A[r :+ 8, :]` (in the file with its line)."""
+        if value.name or value not in self._numbers:
+            return loop_name(value.name)
+        return source_text(value.span)
+
+    def scalar(self, value: tile.Value) -> str:
+        """A scalar in a formula: no two are called the same."""
+        text = self.value(value)
+        return f"{text}%{self._numbers[value]}" if text in self._shared and value in self._numbers else text
 
     def extent(self, extent: Extent) -> str:
         def shown(atom: Atom) -> Extent | None:
             if isinstance(atom, Opaque) and isinstance(atom.value, tile.Value):
-                return Extent.of(Symbol(self.value(atom.value), "loop"))
+                return Extent.of(Symbol(self.scalar(atom.value), "loop"))
             if isinstance(atom, Symbol) and atom.kind == "loop":
                 return Extent.of(Symbol(loop_name(atom.name), "loop"))
             return None
@@ -47,6 +63,20 @@ class PlanNames:
             else:
                 texts.append(f"{self.extent(extent_of(index.start))} :+ {self.extent(index.count)}")
         return f"{value.tensor}[{', '.join(texts)}]"
+
+
+_LONGEST = 48
+"""Characters of an expression that are shown."""
+
+
+def source_text(span: Span) -> str:
+    """An expression of the source, with its place: `` `rowvar(x)` (stats.ph:5) ``."""
+    text = " ".join(span.text.split())
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    source = span.source
+    name = source.name if source.is_std else source.name.replace("\\", "/").rpartition("/")[2]
+    place = f"{name}:{span.line}"
+    return f"`{text}` ({place})" if text else place
 
 
 def loop_name(name: str) -> str:
@@ -68,7 +98,7 @@ class _Printer:
         grid = " x ".join(str(extent) for extent in self.kernel.grid)
         dispatches = _count(len(self.plan.dispatches), "dispatch", "es")
         self._line(0, f"plan of {self.kernel.name}: {grid} blocks, {dispatches}")
-        for guard in self.plan.guards:
+        for guard in essential(self.plan.guards):
             self._line(1, f"only for {guard}")
         for tensor, slot in self.plan.shadows.items():
             self._line(1, f"{tensor} is worked on as 32-bit elements, since its words are shared: {_slot(slot)}")
@@ -189,7 +219,10 @@ class _Printer:
         value = sink.value
         match sink.kind:
             case "reduce":
-                return f"{sink.reduction.op} of {self.names.value(sink.operand)}{_named(value)}"
+                if not value.name and not sink.operand.name and _is_part(sink.operand.span, value.span):
+                    return f"{sink.reduction.op} for {source_text(value.span)}"
+                made = _named(value) or f" for {source_text(value.span)}"
+                return f"{sink.reduction.op} of {self._short(sink.operand)}{made}"
             case "pick":
                 return f"pick from {self.names.value(sink.operand)} by the lane that owns the element{_named(value)}"
             case "store":
@@ -200,6 +233,10 @@ class _Printer:
             case "publish":
                 return f"keeps {self.names.value(value)}{_named(value)} in scratch {sink.target.name}"
         return f"carries {self.names.value(value)} in scratch {sink.target.name}"
+
+    def _short(self, value: tile.Value) -> str:
+        """The value without its place, where another place follows."""
+        return self.names.value(value).partition("` (")[0] + ("" if value.name else "`")
 
     def _reads(self, sink: Sink) -> set[str]:
         """Tensors and slots that the sink's elements are read from."""
@@ -220,6 +257,11 @@ class _Printer:
             elif not isinstance(value, tile.Reduce):
                 stack.extend(children(value, roles))
         return found
+
+
+def _is_part(span: Span, whole: Span) -> bool:
+    """Whether the expression already shows in the other."""
+    return span.source is whole.source and whole.start <= span.start and span.end <= whole.end
 
 
 def _named(value: tile.Value) -> str:
