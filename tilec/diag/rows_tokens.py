@@ -350,3 +350,23 @@ kernel k(A: tensor<f32>[M]) {
   A[:] = a + b
 }""",
 )
+
+METHOD_CALL = Row(
+    "E0139",
+    message="{what}: `{call}(...)`",
+    label="called with a point",
+    hint=None,
+    explanation="""
+Functions are called by their names alone, with the value as an argument: `exp(x)`, not `np.exp(x)`, and `rowsum(x)`,
+not `x.sum(1)`. Only `ctx.block.x` has points.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], B: tensor<f32>[1]) {
+  let a = A[:]
+  B[0] = a.sum()
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], B: tensor<f32>[1]) {
+  let a = A[:]
+  B[0] = sum(a)
+}""",
+)

@@ -21,6 +21,25 @@ kernel k(A: tensor<f32>[M]) {
 }""",
 )
 
+COMMENT_LIKE_DIVISION = Row(
+    "W0102",
+    message="`{text}` is a comment, not a division",
+    label="left out",
+    hint="write `{division}`; if it is meant to be a comment, say in words what the number is",
+    explanation="""
+`//` begins a comment, so that `n // 2` is `n`. Whole numbers are divided with `div(n, 2)`, which truncates.""",
+    wrong="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  let half = n // 2
+  A[:] = f32(half)
+}""",
+    right="""
+kernel k(A: tensor<f32>[M], n: i32) {
+  let half = div(n, 2)
+  A[:] = f32(half)
+}""",
+)
+
 UNUSED_LET = Row(
     "W0201",
     message="`{name}` is never used",

@@ -240,6 +240,8 @@ def infer_tile_subscript(builder: Builder, node: core.TileSubscript) -> Item:
         return builder.poison(node.span)
     for part in node.parts:
         if part.kind not in ("new", "span") or part.start is not None or part.stop is not None:
+            if any(end is not None and builder.items[end].is_poison for end in (part.start, part.stop)):
+                return builder.poison(node.span)
             if not item.is_known or item.shape:
                 builder.faults.error(catalog.TILE_SUBSCRIPT, part.span, text=part.span.text)
             else:

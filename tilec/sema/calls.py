@@ -13,7 +13,7 @@ from tilec.sema.library import library
 from tilec.sema.lookup import Found
 from tilec.sema.program import FileScope
 from tilec.source import Span
-from tilec.syntax import ast
+from tilec.syntax import ast, foreign
 
 if TYPE_CHECKING:
     from tilec.sema.names import _Checker
@@ -246,7 +246,8 @@ def _unknown(checker: _Checker, call: ast.Call) -> None:
         known = lookup.builtin_names() | library().names | set(scope.expressions) | set(scope.statements)
         for imported in scope.imports:
             known |= {n for n in {*imported.expressions, *imported.statements} if not n.startswith("_")}
-        checker.reporter.error(catalog.UNKNOWN_FUNCTION, span, hint=did_you_mean(name, known), name=name)
+        hint = foreign.FUNCTIONS.get(name) or did_you_mean(name, known)
+        checker.reporter.error(catalog.UNKNOWN_FUNCTION, span, hint=hint, name=name)
 
 
 def _private_owner(scope: FileScope, name: str) -> str | None:

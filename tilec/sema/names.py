@@ -12,7 +12,7 @@ from tilec.sema.constants import PREDECLARED
 from tilec.sema.effects import children
 from tilec.sema.program import FileScope
 from tilec.source import Span
-from tilec.syntax import ast
+from tilec.syntax import ast, foreign
 
 
 def check_names(scope: FileScope, reporter: Reporter, graph: calls.CallGraph) -> None:
@@ -233,9 +233,9 @@ class _Checker:
             match node:
                 case ast.Name():
                     self.use(node)
-                case ast.Index(value=ast.Name()):
-                    self.use(node.value, frozenset({"tensor"}) if stored and node is root else _SUBSCRIPTED)
-                    stack.extend(child for child in reversed(children(node)) if child is not node.value)
+                case ast.Index(value=ast.Name() as name):
+                    self.use(name, frozenset({"tensor"}) if stored and node is root else _SUBSCRIPTED)
+                    stack.extend(child for child in reversed(children(node)) if child is not name)
                 case ast.Attribute():
                     self.attribute(node)
                 case ast.String():
@@ -254,11 +254,15 @@ class _Checker:
                 self.reporter.error(catalog.CONTEXT_MISUSE, node.span, text=node.span.text)
                 return
         if isinstance(node.value, ast.Name):
-            if node.value.name != "ctx" or self.find("ctx") is not None:
-                self.use(node.value)
+            name = node.value.name
+            is_foreign = name in foreign.NAMES and self.find(name) is None
+            if not is_foreign and (name != "ctx" or self.find("ctx") is not None):
+                self.expression(node.value)
         elif not _is_context(node.value):
             self.expression(node.value)
-        self.reporter.error(catalog.UNKNOWN_MEMBER, node.span, text=node.value.span.text, name=node.name)
+        text = node.value.span.text
+        hint = foreign.MEMBERS.get(node.name) or foreign.NAMES.get(text)
+        self.reporter.error(catalog.UNKNOWN_MEMBER, node.span, hint=hint, text=text, name=node.name)
 
     def use(self, node: ast.Name, kinds: frozenset[str] = _VALUES) -> None:
         """A use of a name, at a place where something of the `kinds` may stand."""
@@ -287,11 +291,11 @@ class _Checker:
         if kinds is _VALUES:
             known |= {*self.scope.constants, *PREDECLARED}
             known |= {each for file in self.scope.imports for each in file.constants if not each.startswith("_")}
-        meant = suggest(name, known)
+        meant = suggest(name, known) if name not in foreign.NAMES else None
         local = self.find(meant) if meant is not None else None
         if local is not None:
             local.is_used = True  # to call it unused would be a second word about one mistake
-        hint = f"did you mean `{meant}`?" if meant is not None else None
+        hint = foreign.NAMES.get(name) or (f"did you mean `{meant}`?" if meant is not None else None)
         if hint is None and kinds is _ASSIGNABLE:
             hint = f"a new name is declared: `let {name} = ...`, or `var {name} = ...` if it changes later"
         self.reporter.error(catalog.UNKNOWN_NAME, node.span, hint=hint, name=name)

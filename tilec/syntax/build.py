@@ -250,8 +250,10 @@ class Builder:
         if type(iterable) is not ast.Call or iterable.function != "range":
             self._error(catalog.FOR_NEEDS_RANGE, iterable.span, text=_shortened(iterable.span.text))
         elif not 2 <= len(iterable.arguments) <= 3:
-            problem = f"takes 2 or 3 arguments, and {len(iterable.arguments)} is given"
-            self._error(catalog.RANGE_MISUSE, iterable.span, problem=problem)
+            count = len(iterable.arguments)
+            problem = f"takes 2 or 3 arguments, and {count} {'is' if count == 1 else 'are'} given"
+            hint = f"say where it starts: `range(0, {iterable.arguments[0].span.text})`" if count == 1 else None
+            self._error(catalog.RANGE_MISUSE, iterable.span, hint=hint, problem=problem)
         elif any(argument.name is not None for argument in iterable.arguments):
             self._error(catalog.RANGE_MISUSE, iterable.span, problem="takes no named arguments")
         return ast.For(self._span(first, block), self._name(name), iterable, self._block(block))

@@ -15,6 +15,7 @@ from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.diag.row import Row
 from tilec.source import Source, Span
+from tilec.syntax.foreign import foreign_form, method_call, named_argument, separator_hint
 from tilec.syntax.lexer import INFIX, KEYWORD_TERMINALS
 from tilec.syntax.words import describe, foreign_fix, place
 
@@ -78,6 +79,11 @@ class Fault:
     def expects_operand(self) -> bool:
         return "NUMBER" in self.accepts
 
+    @property
+    def expected(self) -> str:
+        """What may stand here, in words."""
+        return _expected_text(self.accepts)
+
     def report(self, row: Row, token: Token, *, hint: str | None = None, **fields: Any) -> bool:
         self.reporter.error(row, place(self.source, token), hint=hint, **fields)
         return True
@@ -109,7 +115,7 @@ def _equal_in_expression(fault: Fault) -> bool:
         return False
     if "PLUS" not in fault.accepts:
         return False
-    return fault.report(catalog.ASSIGNMENT_IN_EXPRESSION, fault.token)
+    return fault.report(catalog.ASSIGNMENT_IN_EXPRESSION, fault.token, hint=named_argument(fault))
 
 
 def _single_bar(fault: Fault) -> bool:
@@ -173,33 +179,20 @@ def _needs_message(fault: Fault) -> bool:
     return fault.report(catalog.NEEDS_MESSAGE, fault.token, keyword=str(first))
 
 
-def _method_call(fault: Fault) -> bool:
-    """`x.sum()`."""
-    if fault.token.type != "LPAR" or fault.index < 2 or fault.tokens[fault.index - 2].type != "DOT":
-        return False
-    name = str(fault.previous)
-    return fault.report(
-        catalog.UNEXPECTED_TOKEN,
-        fault.token,
-        expected="an operator or the end of the line",
-        found="`(`",
-        hint=f"there are no methods: write `{name}(...)` with the value as an argument",
-    )
-
-
 def _missing_separator(fault: Fault) -> bool:
     """`let a = 1 let b = 2`."""
     starts = fault.token.type in _STARTS_STATEMENT or fault.token.type in ("KERNEL", "FN", "CONST", "IMPORT", "AT")
     if not starts or "$END" not in fault.accepts:
         return False
-    return fault.report(catalog.MISSING_SEPARATOR, fault.token, found=describe(fault.token))
+    return fault.report(
+        catalog.MISSING_SEPARATOR, fault.token, hint=separator_hint(fault), found=describe(fault.token)
+    )
 
 
 def _anything(fault: Fault) -> bool:
-    expected = _expected_text(fault.accepts)
     hint = "subscripts alone take `new`" if fault.token.type == "NEW" else None
     return fault.report(
-        catalog.UNEXPECTED_TOKEN, fault.token, expected=expected, found=describe(fault.token), hint=hint
+        catalog.UNEXPECTED_TOKEN, fault.token, expected=fault.expected, found=describe(fault.token), hint=hint
     )
 
 
@@ -212,8 +205,9 @@ _RULES: tuple[Callable[[Fault], bool], ...] = (
     _needs_block,
     _else_without_if,
     _needs_message,
-    _method_call,
+    method_call,
     _missing_separator,
+    foreign_form,
     _anything,
 )
 

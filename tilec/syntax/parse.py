@@ -17,6 +17,7 @@ from tilec.syntax import ast
 from tilec.syntax.build import BUILDER
 from tilec.syntax.checks import MAXIMUM_EXPRESSION_DEPTH, check_item, too_deep
 from tilec.syntax.diagnose import Fault, diagnose, report_statement_outside
+from tilec.syntax.foreign import warn_of_floor_division
 from tilec.syntax.layout import TAKES_BLOCK, Layout
 from tilec.syntax.lexer import INFIX, LOCK, parser, tokenize
 from tilec.syntax.pieces import Block, Line
@@ -43,6 +44,8 @@ def _parse_range(source: Source, start: int, end: int, reporter: Reporter) -> as
         first_line = Span(source, start, start)
         reporter.error(catalog.SOURCE_TOO_LARGE, first_line, size=end - start, limit=MAXIMUM_SIZE)
         return ast.File(Span(source, start, end), ())
+    if not source.is_std:
+        warn_of_floor_division(source, start, end, reporter)
     with LOCK:
         layout = Layout(source, reporter)
         layout.run(tokenize(source, start, end))
