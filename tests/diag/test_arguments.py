@@ -81,7 +81,9 @@ error[E0309]: a value of the shape [8, C] does not fit the place `Loss[r :+ 8, n
  ::: my.ph:3:10
   |
 3 |   return (lse - pick(x, t)) * w
-  |          ---------------------- [8, 1] meets [C]"""
+  |          ---------------------- [8, 1] meets [C]
+  |
+  = hint: one value a row is made by a reduction, such as `rowsum(...)` or `rowmean(...)`"""
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,54 @@ def test_comments_of_words_are_comments(statement: str):
 def test_methods_are_labelled_from_the_value_on():
     [found] = [one for one in told(KERNEL.format("L[r :+ 8, new] = x.sum()")) if "E0139" in one]
     assert "5 |   L[r :+ 8, new] = x.sum()\n  |                    ^^^^^ called with a point" in found
+
+
+WHOLE = [
+    ("import numpy as np\nkernel k(A: tensor<f32>[M]) { A[:] = 0.0 }", "E0101]: expected a string, found `numpy`",
+     'every function of the library is in scope; a file of your own is `import "my.ph"`'),
+    ("from math import pi\nkernel k(A: tensor<f32>[M]) { A[:] = 0.0 }",
+     "E0113]: `from` stands outside a kernel and a function",
+     'every function of the library is in scope; a file of your own is `import "my.ph"`'),
+    ("kernel k(A: tensor<float>[M]) { A[:] = 0.0 }", "E0232]: `float` is not an element type", "write `f32`"),
+    ("kernel k(A: tensor<f32>[M][V]) { A[:] = 0.0 }", "E0101]: expected `)`, `,` or `=`, found `[`",
+     "the dims of a tensor stand in one bracket: `[M, V]`"),
+    ("kernel k(A: f32[M]) { A[:] = 0.0 }", "E0122]: `f32` needs an element type", "write `tensor<f32>[M, V]`"),
+    ("kernel k(A: tensor<f32>[M] B: tensor<f32>[M]) { A[:] = B[:] }",
+     "E0101]: expected `)`, `,` or `=`, found `B`", "a comma separates parameters"),
+    ("kernel k(A: tensor<f32>[M]) -> f32 { A[:] = 0.0 }", "E0117]: `->` is not an operator of the language",
+     "results have no declared type: a function is `fn f(x) = value`, a kernel stores into its parameters"),
+    ("fn f(x) { x * 2.0 }", "E0112]: an expression alone is not a statement",
+     "what a function gives is returned, `return x * 2.0`; else name it, `let y = ...`, or store it"),
+    ("fn f(x) = { return x }", "E0101]: expected an expression, found `{`",
+     "a function is `fn f(x) = value`, or `fn f(x) { ... }` without `=`"),
+    ("fn f(x, y) { return x, y }", "E0101]: expected the end of the line or an operator, found `,`",
+     "a function has one value; further results go into parameters that it assigns"),
+    ("kernel k(A: tensor<f32>[M, V], B: tensor<f32>[M]) {\n  let x = A[:, :]\n  B[:] = x - rowmean(x)\n}",
+     "E0309]: a value of the shape [M, V] does not fit the place `B[:]`, which is [M]",
+     "one value a row is made by a reduction, such as `rowsum(...)` or `rowmean(...)`"),
+    ("kernel k(A: tensor<f32>[M, V], B: tensor<f32>[1]) {\n  B[0] += sum(A[ctx.block.x * 8 :+ 8, :])\n}",
+     "E0404]: two blocks write the same elements of `B`",
+     "begin the span at `ctx.block.x`; one result of all blocks needs a kernel of its own, which reads whole tensors "
+     "and names no block"),
+    ("kernel k(A: tensor<f32>[M], G: tensor<f32>[M]) {\n  G[:] = grad(sum(square(A[:])), A)\n}",
+     "E0318]: `A` is a tensor, not a value",
+     "a derivative is by a tile that was read: `let x = A[...]`, then `grad(y, x)`"),
+    ("kernel k(A: tensor<f32>[M], C: tensor<f32>[M]) {\n  C[0] = A[i]\n}", "E0201]: `i` is not defined",
+     "the number of a block is `ctx.block.x`, a counter is that of a `for`"),
+    ("kernel k(A: tensor<f32>[M]) {\n  A[0] = A[ctx.thread.x]\n}", "E0203]: `ctx.thread` has no member `x`",
+     "threads are the compiler's: take a span for a block, `ctx.block.x * 256 :+ 256`"),
+    ("kernel k(A: tensor<f32>[M]) {\n  A[:] = A[:] + f32(iota(1))\n}", "E0306]: nothing says how long this `iota` is",
+     "axes count from 0; or say how long it is: `iota(1, n)`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "first", "hint"), WHOLE)
+def test_whole_programs(text: str, first: str, hint: str):
+    found = list(zip(first_lines(text), hints(text), strict=True))
+    assert [one for one in found if one[0].startswith("error")] == [(f"error[{first}", hint)]
+
+
+def test_a_let_that_was_meant_to_assign():
+    body = "var best = 0.0\n  for i in range(0, M) {\n    let best = A[i]\n    A[i] = best\n  }\n  A[0] = best"
+    text = f"kernel k(A: tensor<f32>[M]) {{\n  {body}\n}}"
+    assert "to change the outer one leave out `let`: `best = ...`" in hints(text)

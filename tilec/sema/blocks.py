@@ -36,7 +36,13 @@ def _check(builder: Builder, tensor: str, accesses: Sequence[Access], axis: int)
         found = _overlap(builder, store, axis)
         if found is not None:
             detail, fix = found
-            builder.faults.error(catalog.BLOCKS_OVERLAP, store.span, name=tensor, detail=detail, fix=fix)
+            hint = None
+            if detail.startswith("this does not"):
+                hint = (
+                    f"begin the span at `{fix}`; one result of all blocks needs a kernel of its own, which reads whole "
+                    "tensors and names no block"
+                )
+            builder.faults.error(catalog.BLOCKS_OVERLAP, store.span, hint=hint, name=tensor, detail=detail, fix=fix)
             return False
     if not loads:
         builder.faults.warning(catalog.WRITES_MAY_OVERLAP, stores[0].span, name=tensor)

@@ -84,7 +84,8 @@ def _iota(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
     if solution.rank is None or known is None:
         if builder.is_trial:
             return Item(node.span, pending=Pending(frozenset({node}), (), DType.I32), is_weak=True)
-        builder.faults.error(catalog.IOTA_UNDETERMINED, node.span, axis=axis)
+        hint = f"axes count from 0; or say how long it is: `iota({axis}, n)`" if axis else None
+        builder.faults.error(catalog.IOTA_UNDETERMINED, node.span, hint=hint, axis=axis)
         return builder.poison(node.span)
     extent = builder.translated(known)
     if extent is None:

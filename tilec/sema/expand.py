@@ -18,7 +18,7 @@ from tilec.sema.flow import flags_set_by, for_loop, guarded, jump, while_loop
 from tilec.sema.inline import Inliner
 from tilec.sema.program import KernelSignature
 from tilec.source import Span
-from tilec.syntax import ast
+from tilec.syntax import ast, foreign
 from tilec.types import DTYPES
 
 NODE_LIMIT = 50_000
@@ -198,7 +198,10 @@ class Expander:
         dtype = DTYPES.get(element.name)
         if dtype is None:
             known = "`f32`, `i32`, `u32`, `bool`"
-            self.faults.error(catalog.UNKNOWN_TYPE, self.at(element.span), name=element.name, known=known)
+            hint = foreign.TYPES.get(element.name)
+            self.faults.error(
+                catalog.UNKNOWN_TYPE, self.at(element.span), hint=hint, name=element.name, known=known
+            )
             return self.poison(span)
         if type_.kind == "tensor" or not dtype.is_compute:
             self.faults.error(

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
 
 def check_gradient_call(checker: _Checker, call: ast.Call) -> None:
     """The second argument is a name: the derivative is with respect to the value that it holds."""
-    if len(call.arguments) == 2 and not isinstance(call.arguments[1].value, ast.Name):
-        given = call.arguments[1].value.span
-        checker.reporter.error(catalog.GRADIENT_NEEDS_NAME, given, text=given.text)
+    if len(call.arguments) != 2:
+        return
+    given = call.arguments[1].value
+    if not isinstance(given, ast.Name):
+        checker.reporter.error(catalog.GRADIENT_NEEDS_NAME, given.span, text=given.span.text)
+        return
+    local = checker.find(given.name)
+    if local is not None and local.kind == "tensor":
+        hint = f"a derivative is by a tile that was read: `let x = {given.name}[...]`, then `grad(y, x)`"
+        checker.reporter.error(catalog.TENSOR_AS_VALUE, given.span, hint=hint, name=given.name, subscripts="...")
 
 
 def infer_gradient(builder: Builder, node: core.Builtin) -> Item:

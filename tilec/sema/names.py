@@ -261,7 +261,7 @@ class _Checker:
         elif not _is_context(node.value):
             self.expression(node.value)
         text = node.value.span.text
-        hint = foreign.MEMBERS.get(node.name) or foreign.NAMES.get(text)
+        hint = foreign.MEMBERS.get(node.name) or foreign.NAMES.get(text) or foreign.MEMBERS.get(text.rpartition(".")[2])
         self.reporter.error(catalog.UNKNOWN_MEMBER, node.span, hint=hint, text=text, name=node.name)
 
     def use(self, node: ast.Name, kinds: frozenset[str] = _VALUES) -> None:
@@ -296,6 +296,7 @@ class _Checker:
         if local is not None:
             local.is_used = True  # to call it unused would be a second word about one mistake
         hint = foreign.NAMES.get(name) or (f"did you mean `{meant}`?" if meant is not None else None)
+        hint = hint or foreign.COUNTERS.get(name)
         if hint is None and kinds is _ASSIGNABLE:
             hint = f"a new name is declared: `let {name} = ...`, or `var {name} = ...` if it changes later"
         self.reporter.error(catalog.UNKNOWN_NAME, node.span, hint=hint, name=name)
@@ -317,8 +318,9 @@ class _Checker:
         outer = self.find(node.name)
         if outer is not None:
             notes = [(outer.span, "the outer one")]
+            hint = f"to change the outer one leave out `{kind}`: `{node.name} = ...`" if outer.kind == "var" else None
             self.reporter.warning(
-                catalog.HIDES_NAME, node.span, notes=notes, name=node.name, what=_SPOKEN[outer.kind]
+                catalog.HIDES_NAME, node.span, notes=notes, hint=hint, name=node.name, what=_SPOKEN[outer.kind]
             )
         names[node.name] = Local(kind, node.span)
 

@@ -8,7 +8,7 @@ from tilec.sema import fold, lookup
 from tilec.sema.constants import adapt, evaluate, evaluate_const
 from tilec.sema.formulas import read_formula
 from tilec.sema.program import FileScope, KernelSignature, ParameterSignature
-from tilec.syntax import ast
+from tilec.syntax import ast, foreign
 from tilec.types import DTYPES, DType, Extent, Symbol
 
 
@@ -60,7 +60,8 @@ class _Reader:
                 found.extend(self.variables[element.name])
             elif element.name not in DTYPES:
                 known = ", ".join(f"`{name}`" for name in DTYPES)
-                self.reporter.error(catalog.UNKNOWN_TYPE, element.span, name=element.name, known=known)
+                hint = foreign.TYPES.get(element.name)
+                self.reporter.error(catalog.UNKNOWN_TYPE, element.span, hint=hint, name=element.name, known=known)
             elif DTYPES[element.name] not in found:
                 found.append(DTYPES[element.name])
         return tuple(found)

@@ -49,6 +49,8 @@ def report_store(builder: Builder, place: ResolvedPlace, item: Item) -> None:
     hint = None
     if len(item.shape) == 2 and item.shape[1].is_one and len(place.shape) == 2:
         hint = f"the value is a column; `{place.tensor.name}` is read and written by {bare_shape(place.shape)}"
+    elif place.shape and item.shape[:-1] in (place.shape, place.shape[:-1]) and not item.shape[-1].is_one:
+        hint = "one value a row is made by a reduction, such as `rowsum(...)` or `rowmean(...)`"
     elif not place.shape:
         hint = "a point takes one value: reduce it, or give a span `s :+ n`"
     builder.faults.error(

@@ -16,6 +16,7 @@ from tilec.diag.row import Row
 from tilec.source import Source, Span
 from tilec.syntax import ast
 from tilec.syntax.numbers import read_number
+from tilec.types import DTYPES
 
 
 class Builder:
@@ -207,7 +208,8 @@ class Builder:
 
     def elementless_type(self, children: list[Any]) -> ast.TypeExpr:
         token, _, dims, closing = children
-        self._error(catalog.MISSING_ELEMENT, self._span(token, closing), text=str(token))
+        hint = f"write `tensor<{token}>[M, V]`" if str(token) in DTYPES else None
+        self._error(catalog.MISSING_ELEMENT, self._span(token, closing), hint=hint, text=str(token))
         return ast.TypeExpr(self._span(token, closing), str(token), (), tuple(dims))
 
     # --- statements ---
@@ -223,7 +225,9 @@ class Builder:
     def lone_expression(self, children: list[Any]) -> ast.CallStatement:
         value = children[0]
         if type(value) is not ast.Call or id(value) in self._parenthesised:
-            self._error(catalog.EXPRESSION_STATEMENT, value.span, text=_shortened(value.span.text))
+            text = _shortened(value.span.text)
+            hint = f"what a function gives is returned, `return {text}`; else name it, `let y = ...`, or store it"
+            self._error(catalog.EXPRESSION_STATEMENT, value.span, hint=hint, text=text)
         return ast.CallStatement(value.span, value)
 
     def assign(self, children: list[Any]) -> ast.Assign:

@@ -242,6 +242,10 @@ def report_statement_outside(reporter: Reporter, source: Source, tokens: list[To
     """Reports a line at file level that begins no item."""
     first = tokens[0]
     word = str(first)
+    if word == "from":
+        hint = 'every function of the library is in scope; a file of your own is `import "my.ph"`'
+        reporter.error(catalog.STATEMENT_OUTSIDE, place(source, first), hint=hint, what=describe(first))
+        return
     if first.type == "NAME" and word in ITEM_WORDS:
         reporter.error(catalog.FOREIGN_WORD, place(source, first), word=word, fix=ITEM_WORDS[word])
         return

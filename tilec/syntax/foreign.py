@@ -63,6 +63,23 @@ NAMES = {
 }
 """Of names of other languages, what to write."""
 
+COUNTERS: dict[str, str] = dict.fromkeys(
+    ("i", "j", "idx", "tid", "pid", "row"), "the number of a block is `ctx.block.x`, a counter is that of a `for`"
+)
+"""Of names that kernels of other languages have for where they are."""
+
+TYPES = {
+    **dict.fromkeys(("float", "float32", "double", "float64", "fp32"), "write `f32`"),
+    **dict.fromkeys(("int", "int32", "long"), "write `i32`"),
+    **dict.fromkeys(("half", "float16", "fp16"), "write `f16`"),
+    **dict.fromkeys(("uint", "uint32", "unsigned"), "write `u32`"),
+    "bfloat16": "write `bf16`",
+    "int64": "write `i64`, of a tensor that is read",
+    "int8": "write `i8`",
+    "uint8": "write `u8`",
+}
+"""Of element types of other languages, what to write."""
+
 MEMBERS = {
     **dict.fromkeys(("shape", "size"), "the length of an axis is `extent(x, axis)`, or the dim by its name"),
     **dict.fromkeys(("T", "mT", "H"), "transposing is a later step"),
@@ -71,6 +88,7 @@ MEMBERS = {
     "inf": "write `inf`",
     "nan": "write `nan`",
     "pi": "write the number, `3.14159265`",
+    "thread": "threads are the compiler's: take a span for a block, `ctx.block.x * 256 :+ 256`",
     "grad": "the derivative of y by x is `grad(y, x)`",
     "data": "the name alone is the value",
 }
@@ -159,27 +177,54 @@ def foreign_form(fault: Fault) -> bool:
 
 
 def _hint(fault: Fault) -> str | None:
-    token, first, previous = fault.token, fault.tokens[0], fault.previous
-    kind = token.type
-    if kind == "COLON" and "BLOCK" in fault.accepts:
-        return f"a body stands in braces: `{first} ... {{`, and `}}` behind its last line"
+    return _of_subscript(fault) or _of_header(fault) or _of_statement(fault)
+
+
+def _of_subscript(fault: Fault) -> str | None:
+    """In brackets, and what looks like a list."""
+    kind, previous = fault.token.type, fault.previous
     if kind == "COLON" and previous is not None and previous.type == "COLON":
         return "a span has no stride: `a : b` and `a :+ n` take neighbours"
-    if kind == "COLON" and previous is not None and "RSQB" in fault.accepts and _has_count(fault):
+    if kind == "COLON" and "RSQB" in fault.accepts and _has_count(fault):
         return "`a :+ n` is a whole subscript; a comma separates subscripts: `A[r :+ 8, :]`"
-    if kind == "COLON" and fault.index == 1 and first.type == "NAME" and "EQUAL" in _kinds(fault):
-        return f"a new name is declared: `let {_line_text(fault)}`"
     if kind == "DOT" and fault.expects_operand and "NEW" in fault.accepts:
         return "write `:` for each axis that is taken whole"
     if kind == "LSQB" and fault.expects_operand:
         return "there are no lists: a tile is read from a tensor or computed, `where(iota(1) == k, a, b)`"
+    return None
+
+
+def _of_header(fault: Fault) -> str | None:
+    """In the lines that begin items, branches and loops."""
+    kind, first, previous = fault.token.type, fault.tokens[0], fault.previous
+    if kind == "COLON" and "BLOCK" in fault.accepts:
+        return f"a body stands in braces: `{first} ... {{`, and `}}` behind its last line"
+    if first.type == "IMPORT" and fault.index == 1:
+        return 'every function of the library is in scope; a file of your own is `import "my.ph"`'
     if kind == "LPAR" and first.type == "FOR" and fault.index == 1:
         return "write `for i in range(0, n) {`"
-    if kind in ("PLUS", "MINUS") and previous is not None and previous.type == kind and fault.index == 2:
+    if kind == "BLOCK" and previous is not None and previous.type == "EQUAL":
+        return "a function is `fn f(x) = value`, or `fn f(x) { ... }` without `=`"
+    if first.type not in ("KERNEL", "FN"):
+        return None
+    if kind == "LSQB" and previous is not None and previous.type == "RSQB":
+        return "the dims of a tensor stand in one bracket: `[M, V]`"
+    return "a comma separates parameters" if kind == "NAME" and {"RPAR", "COMMA"} <= fault.accepts else None
+
+
+def _of_statement(fault: Fault) -> str | None:
+    token, first, previous = fault.token, fault.tokens[0], fault.previous
+    if token.type == "COLON" and fault.index == 1 and first.type == "NAME" and "EQUAL" in _kinds(fault):
+        return f"a new name is declared: `let {_line_text(fault)}`"
+    if token.type == "COMMA" and first.type == "RETURN":
+        return "a function has one value; further results go into parameters that it assigns"
+    if previous is None:
+        return None
+    if token.type in ("PLUS", "MINUS") and previous.type == token.type and fault.index == 2:
         return f"write `{first} {token}= 1`"
     if first.type == "LET" and fault.index == 2 and str(previous) == "mut":
         return f"what is assigned again is a `var`: `var {token} = ...`"
-    if kind == "STRING" and previous is not None and str(previous) in ("f", "r", "b"):
+    if token.type == "STRING" and str(previous) in ("f", "r", "b"):
         return "strings are not formatted: `print(x)` shows a value under its name"
     return None
 

@@ -24,7 +24,7 @@ _FOREIGN = {
     ">>": "divide: `div(x, 2)`",
     "<<=": "multiply: `x *= 2`",
     ">>=": "divide: `x = div(x, 2)`",
-    "->": "a function is written `fn f(x) = value`, without a type for its result",
+    "->": "results have no declared type: a function is `fn f(x) = value`, a kernel stores into its parameters",
     "=>": "a function is written `fn f(x) = value`",
     "===": "write `==`",
     "!==": "write `!=`",
