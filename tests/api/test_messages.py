@@ -105,7 +105,7 @@ def test_devices_of_other_libraries(scaled: Any):
     assert reached in told(lambda: tilec.device("cuda:0"))
     assert "numpy" not in told(lambda: tilec.device("cuda:0"))  # it is none that could be opened
     assert told(lambda: tilec.device("numpy")) == (
-        'the interpreter is no device to open: pass device="numpy" to a kernel'
+        'the interpreter is no device to open: "numpy" is for a call, device="numpy", and for `tilec run`'
     )
     assert "is one of the processor; there is 0: " in told(lambda: scaled(A, T, device="cpu"))
 

@@ -82,10 +82,11 @@ def _is_named(info: DeviceInfo, which: str | int) -> bool:
 def _no_match(which: str | int | None, found: Sequence[DeviceInfo]) -> str:
     """What there is instead, and what a name of another library's devices would be here."""
     if which == "numpy":
-        return 'the interpreter is no device to open: pass device="numpy" to a kernel'
+        return 'the interpreter is no device to open: "numpy" is for a call, device="numpy", and for `tilec run`'
     if not found:
         return no_adapter_reason(list(found))
-    there_is = f"there is {'; '.join(f'{info.index}: {info}' for info in found)}"
+    shown = [info for info in found if info.is_usable] or found
+    there_is = f"there is {'; '.join(f'{info.index}: {info}' for info in shown)}"
     kind = str(which).partition(":")[0].casefold()
     if kind in ("cuda", "gpu", "hip", "rocm", "mps", "xpu"):
         reason = ": GPUs are reached through Vulkan, Metal or D3D12, and the best one is taken where none is named"
