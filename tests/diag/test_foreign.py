@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.diag.messages import first_lines, hints, told
@@ -171,3 +173,27 @@ def test_a_let_that_was_meant_to_assign():
     body = "var best = 0.0\n  for i in range(0, M) {\n    let best = A[i]\n    A[i] = best\n  }\n  A[0] = best"
     text = f"kernel k(A: tensor<f32>[M]) {{\n  {body}\n}}"
     assert "to change the outer one leave out `let`: `best = ...`" in hints(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"let _a = m //1{' ' * 200_000}x",
+        f"let _a = m //{' ' * 200_000}x",
+        f"let _a = {'m if m else ' * 20_000}",
+    ],
+    ids=["spaces behind", "spaces before", "choices"],
+)
+def test_long_lines_take_no_time(line: str):
+    """Looking for a habit must not take the square of a line."""
+    start = time.perf_counter()
+    told(KERNEL.format(line))
+    assert time.perf_counter() - start < 5.0
+
+
+def test_long_names_take_no_time():
+    start = time.perf_counter()
+    lets = "\n  ".join(f"let _{'a' * 5000}{n} = 1.0" for n in range(40))
+    uses = "\n  ".join(f"L[r] = _{'a' * 5000}{n}b" for n in range(40))
+    assert len(errors(f"{lets}\n  {uses}")) == 40
+    assert time.perf_counter() - start < 10.0

@@ -181,6 +181,10 @@ def _render_all() -> Callable[[Sequence[object]], str]:
     return render_all
 
 
+_LONGEST_NAME = 64
+"""Letters of a name for which others are looked for: comparing two takes the square of it."""
+
+
 def suggest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `name` was probably meant to be, or None.
 
@@ -190,7 +194,7 @@ def suggest(name: str, candidates: Iterable[str]) -> str | None:
     for candidate in pool:
         if candidate.lower().replace("_", "") == name.lower().replace("_", ""):
             return candidate
-    if len(name) < 3:
+    if not 3 <= len(name) <= _LONGEST_NAME:
         return None
     near = [(edits(name.lower(), each.lower()), each) for each in pool if abs(len(each) - len(name)) <= len(name) // 3]
     best = min(near, default=(len(name), ""))

@@ -249,7 +249,8 @@ def _line_text(fault: Fault) -> str:
 
 
 _PYTHON_CHOICE = re.compile(r"(?:[^=!<>:+*/-]=(?!=)|\breturn\b)\s*(.+?)\s+if\s+(.+?)\s+else\s+(.+?)\s*(?://.*)?$")
-_OPERANDS = frozenset({"NUMBER", "RPAR", "RSQB", "NAME"})
+_LONGEST_LINE = 200
+"""Characters of a line in which a choice is looked for: the search may take the cube of it."""
 
 
 def separator_hint(fault: Fault) -> str | None:
@@ -257,7 +258,7 @@ def separator_hint(fault: Fault) -> str | None:
     token, first, previous = fault.token, fault.tokens[0], fault.previous
     if token.type == "IF":
         line = fault.source.line_text(fault.source.line_column(token.start_pos or 0)[0])
-        choice = _PYTHON_CHOICE.search(line)
+        choice = _PYTHON_CHOICE.search(line) if len(line) <= _LONGEST_LINE else None
         return f"a choice between values: `where({choice[2]}, {choice[1]}, {choice[3]})`" if choice else None
     if token.type == "AT":
         return "matrix products are a later step"
@@ -282,17 +283,22 @@ def _is_same_line(fault: Fault) -> bool:
     return "\n" not in fault.source.text[previous.end_pos or 0 : fault.token.start_pos or 0]
 
 
-_FLOOR_DIVISION = re.compile(r'^[^"\n]*?[\w)\]][ \t]*(//[ \t]*\(?[ \t]*\d[\w.]*[ \t]*\)?)[ \t]*$', re.MULTILINE)
+_NUMBER = re.compile(r"\d[\w.]*")
 
 
 def warn_of_floor_division(source: Source, start: int, end: int, reporter: Reporter) -> None:
     """`n // 2` is n and a comment: nothing else would tell."""
-    for match in _FLOOR_DIVISION.finditer(source.text, start, end):
-        if "//" in match[0][: match.start(1) - match.start()]:
-            continue
-        number = match[1].removeprefix("//").strip(" \t()")
-        division = f"div(n, {number})" if number.isdecimal() else f"floor(x / {number})"
-        reporter.warning(
-            catalog.COMMENT_LIKE_DIVISION, Span(source, match.start(1), match.end(1)), text=match[1], division=division
-        )
-
+    text = source.text
+    place = text.find("//", start, end)
+    while place >= 0:
+        line_start = text.rfind("\n", 0, place) + 1
+        line_end = text.find("\n", place)
+        line_end = line_end if line_end >= 0 else len(text)
+        code, comment = text[line_start:place].rstrip(), text[place:line_end].rstrip()
+        number = comment[2:].strip(" \t()")
+        is_operand = code[-1:].isalnum() or code[-1:] in ("_", ")", "]")
+        if code and is_operand and '"' not in code and _NUMBER.fullmatch(number):
+            division = f"div(n, {number})" if number.isdecimal() else f"floor(x / {number})"
+            span = Span(source, place, place + len(comment))
+            reporter.warning(catalog.COMMENT_LIKE_DIVISION, span, text=comment, division=division)
+        place = text.find("//", line_end, end)
