@@ -97,6 +97,20 @@ def test_the_limit() -> None:
     assert reporter.has_errors
 
 
+def test_errors_are_told_where_warnings_reach_the_limit() -> None:
+    source = Source("a.ph", "x" * 1000)
+    reporter = Reporter()
+    for start in range(LIMIT + 20):
+        reporter.warning(catalog.DOC_ON_NOTHING, Span(source, start, start + 1))
+    reporter.error(catalog.BRACE_ALONE, Span(source, 900, 901))
+    assert [one.code for one in reporter.errors] == ["E0109"]
+    assert len(reporter.diagnostics) == LIMIT
+    assert reporter.warnings[-1].span.start == LIMIT - 2
+    for start in range(LIMIT + 20):
+        reporter.error(catalog.BRACE_ALONE, Span(source, start, start + 1))
+    assert len(reporter.errors) == len(reporter.diagnostics) == LIMIT
+
+
 def test_outermost() -> None:
     span = at(0, 1).through(at(2, 3).through(at(4, 5)))
     assert outermost(span) == at(4, 5)

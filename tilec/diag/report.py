@@ -10,7 +10,8 @@ from tilec.errors import CompileError
 from tilec.source import Span
 
 LIMIT = 100
-"""Diagnostics beyond this number are dropped: nobody reads them, and they cost time to find."""
+"""Diagnostics beyond this number are dropped: nobody reads them, and they cost time to find. An error takes the
+place of a warning then, so that a program is never refused without a reason."""
 
 _LONGEST_FIELD = 300
 """Characters of one field of a message."""
@@ -126,7 +127,8 @@ class Reporter:
         fields: dict[str, object],
     ) -> None:
         self._error_count += row.severity == "error"
-        if len(self._diagnostics) >= LIMIT:
+        is_full = len(self._diagnostics) >= LIMIT
+        if is_full and (row.severity != "error" or all(one.severity == "error" for one in self._diagnostics)):
             return
         words = {name: _one_line(value) for name, value in fields.items()}
         if hint is None and row.hint is not None:
@@ -135,9 +137,12 @@ class Reporter:
         diagnostic = Diagnostic(row.code, row.severity, message, label, span, tuple(notes), hint and _one_line(hint))
         # A body that is inlined at several calls is one fault of the user's: keyed by the place, not by the way there.
         key = (row.code, id(span.source), span.start, span.end, diagnostic.message)
-        if key not in self._seen:
-            self._seen.add(key)
-            self._diagnostics.append(diagnostic)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if is_full:
+            self._diagnostics.remove([one for one in self._diagnostics if one.severity != "error"][-1])
+        self._diagnostics.append(diagnostic)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
