@@ -35,7 +35,7 @@ class Constant:
 
 
 class _NotConstantError(Exception):
-    """Somewhere inside, something is known only at run time (or was reported already, then `span` is None)."""
+    """Somewhere inside, something is known only at run time (or was reported already, then `node` is None)."""
 
     def __init__(self, node: ast.Expr | None) -> None:
         super().__init__()
@@ -77,28 +77,38 @@ def evaluate_const(const: ast.Const, scope: FileScope, reporter: Reporter) -> Co
     """The value of a file-level constant, or None after a diagnostic."""
     try:
         return _const(const, scope, reporter, (), None)
-    except _NotConstantError as error:
-        if error.node is not None:
-            reporter.error(catalog.NOT_CONSTANT, error.node.span, what=f"the value of `const {const.name.name}`")
+    except _NotConstantError:
         return None
 
 
 def _const(
     const: ast.Const, scope: FileScope, reporter: Reporter, path: tuple[ast.Const, ...], use: ast.Expr | None
 ) -> Constant:
+    """A constant is evaluated once, when its file is loaded; why one has no value is reported then."""
     if const in scope.values:
-        return scope.values[const]
+        known: Constant | None = scope.values[const]
+        if known is None:
+            raise _NotConstantError(None)
+        return known
     if const in path:
         cycle = [*path[path.index(const) :], const]
         text = " -> ".join(f"`{step.name.name}`" for step in cycle)
         span = use.span if use is not None else const.name.span
         reporter.error(catalog.CONST_CYCLE, span, name=const.name.name, cycle=text)
         raise _NotConstantError(None)
-    value = _evaluate(const.value, scope, reporter, (*path, const), len(path))
+    try:
+        value = _evaluate(const.value, scope, reporter, (*path, const), len(path))
+    except _NotConstantError as error:
+        scope.values[const] = None
+        if error.node is not None:
+            reporter.error(catalog.NOT_CONSTANT, error.node.span, what=f"the value of `const {const.name.name}`")
+        raise _NotConstantError(None) from None
     typed: Constant | None = value
-    if const.type is not None and const.type.kind == "scalar" and const.type.elements:
-        dtype = DTYPES.get(const.type.elements[0].name)
+    if const.type is not None:
+        is_scalar = const.type.kind == "scalar" and const.type.elements
+        dtype = DTYPES.get(const.type.elements[0].name) if is_scalar else None
         typed = adapt(value, dtype) if dtype is not None and dtype.is_compute else None
+    scope.values[const] = typed
     if typed is None:
         assert const.type is not None
         expected, found = f"`{const.type.span.text}`", f"`{value.dtype}`"
@@ -106,7 +116,6 @@ def _const(
             catalog.DECLARED_TYPE, const.value.span, name=const.name.name, expected=expected, found=found
         )
         raise _NotConstantError(None)
-    scope.values[const] = typed
     return typed
 
 

@@ -27,7 +27,7 @@ class FileScope:
     broken: frozenset[str] = frozenset()
     """Names of functions and kernels that were not understood, so that their uses are not reported as well."""
     values: dict[ast.Const, Any] = field(default_factory=dict)
-    """What constants were found to be."""
+    """What constants were found to be; None for one that has no value, which has been reported."""
     has_failed_import: bool = False
     effects: dict[ast.Function, Any] = field(default_factory=dict)
     """What `sema.effects` found out, by function."""

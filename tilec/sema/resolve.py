@@ -8,6 +8,7 @@ from tilec.diag import catalog
 from tilec.diag.report import Reporter
 from tilec.sema import lookup
 from tilec.sema.calls import CallGraph
+from tilec.sema.constants import evaluate_const
 from tilec.sema.library import library
 from tilec.sema.names import check_names
 from tilec.sema.program import FileScope, Program
@@ -37,6 +38,8 @@ def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
     graph = CallGraph(reporter)
     for file in result.files:
         check_names(file, reporter, graph)
+        for const in file.constants.values():
+            evaluate_const(const, file, reporter)
     graph.report_cycles()
     for kernel in scope.kernels.values():
         signature = read_signature(kernel, scope, reporter)
