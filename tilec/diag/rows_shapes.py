@@ -317,3 +317,25 @@ kernel k(A: tensor<f32>[M], B: tensor<f32>[M]) {
   B[i :+ 256] = A[i + 1 :+ 256] else 0.0
 }""",
 )
+
+FILL_ON_TILE = Row(
+    "E0338",
+    message="`else` gives a value to what is read outside a tensor, and `{text}` is a value already",
+    label="nothing is read here",
+    hint="`pad({text}, v)` gives the lanes of a tile that are inactive the value `v`",
+    explanation="""
+Reading a tensor may run past its end; `A[r :+ 8, :] else 0.0` says what stands there. A tile was read before: what it
+has outside is inactive, and `pad` fills it.""",
+    wrong="""
+kernel k(A: tensor<f32>[M, V], B: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, :]
+  B[r :+ 8, :] = x[:, :] else 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M, V], B: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, :]
+  B[r :+ 8, :] = pad(x, 0.0)
+}""",
+)

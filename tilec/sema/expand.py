@@ -315,11 +315,14 @@ class Expander:
         if isinstance(base, TensorName):
             place = self.place(node)
             fill = self.expression(node.fill) if node.fill is not None else None
-            return self.emit(core.TensorRead(self.at(node.span), place, fill)) if place else self.poison(node.span)
+            span = self.at(node.span)
+            return self.emit(core.TensorRead(span, place, fill)) if place else self.poison(span)
         operand = self.expression(node.value)
         parts = self.parts(node.subscripts)
         if node.fill is not None:
             self.expression(node.fill)
+            if not isinstance(operand, core.Poison):
+                self.faults.error(catalog.FILL_ON_TILE, self.at(node.fill.span), text=node.value.span.text)
         return self.emit(core.TileSubscript(self.at(node.span), operand, parts))
 
     def place(self, node: ast.Index) -> core.Place | None:
