@@ -98,7 +98,7 @@ def _number(
     else:
         constant = evaluate(argument, signature.scope, faults.reporter, f"the value of `@{name}`")
     if constant is None:
-        faults.count += 1
+        faults.give_up(argument.span)
         return None
     value = constant.value
     if isinstance(value, bool) or not isinstance(value, int):

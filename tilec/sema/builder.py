@@ -99,7 +99,8 @@ class Builder:
         return value
 
     def poison(self, span: Span) -> Item:
-        self.faults.count += 1  # whatever it is, it was reported, perhaps to the reporter alone
+        """The item of what was not understood, which has been reported."""
+        self.faults.give_up(span)
         return Item(span)
 
     def item(self, value: ir.Value, span: Span, *, is_weak: bool = False) -> Item:

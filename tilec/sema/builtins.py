@@ -112,31 +112,23 @@ def length(builder: Builder, item: Item) -> Extent | None:
     return extent if is_of_dims(extent) or builder.is_nonnegative(extent) else apply("max", extent, ZERO)
 
 
-def _subject(builder: Builder, node: core.Node) -> Item:
-    """What `extent` asks about: a value, or a tensor by its name."""
+def subject_of(builder: Builder, node: core.Node) -> Item:
+    """What `extent` or a declared type is about: a value, or a tensor by its name."""
     if isinstance(node, core.WholeTensor):
         tensor = builder.tensors[node.tensor]
         return Item(node.span, ir.Argument(TileType(tensor.dtype.compute, tensor.dims), node.span))
     return builder.items[node]
 
 
-def infer_dimension(builder: Builder, node: core.Dimension) -> Item:
-    """The extent that a parameter's type names; poison where the ranks differ, which the type's check reports."""
-    subject = _subject(builder, node.operand)
-    if not subject.is_known or len(subject.shape) != node.rank:
-        return builder.poison(node.span)
-    return _extent_item(builder, subject.shape[node.axis], node.span)
-
-
 def _extent(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
-    shown = _subject(builder, node.operands[0])
+    shown = subject_of(builder, node.operands[0])
     axis = axis_of(builder, operands[1], shown, "the axis of `extent`")
     if axis is None:
         return builder.poison(node.span)
-    return _extent_item(builder, shown.shape[axis], node.span)
+    return extent_item(builder, shown.shape[axis], node.span)
 
 
-def _extent_item(builder: Builder, extent: Extent, span: Span) -> Item:
+def extent_item(builder: Builder, extent: Extent, span: Span) -> Item:
     if extent.constant is not None:
         constant = Constant(extent.constant, DType.I32, True)
         return Item(span, constant=constant, extent=extent, is_weak=True)

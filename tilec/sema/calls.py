@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tilec.diag import catalog
 from tilec.diag.report import Reporter, did_you_mean
 from tilec.sema import lookup
+from tilec.sema.constants import PREDECLARED
 from tilec.sema.effects import effects
 from tilec.sema.gradients import check_gradient_call
 from tilec.sema.library import library
@@ -70,6 +71,11 @@ def is_function(scope: FileScope, name: str) -> bool:
     return lookup.builtin_arity(name) is not None or any(
         lookup.candidates(scope, name, is_statement=is_statement) for is_statement in (False, True)
     )
+
+
+def is_constant(scope: FileScope, name: str) -> bool:
+    """Whether a name that no body defines stands for a constant."""
+    return lookup.find_constant(scope, name) is not None or name in PREDECLARED
 
 
 def check_call(checker: _Checker, call: ast.Call) -> None:
@@ -273,15 +279,21 @@ def _check_place(checker: _Checker, found: Found, parameter: str, value: ast.Exp
     match value:
         case ast.Name(name=name):
             local = checker.find(name)
-            if local is None or local.kind in ("var", "parameter"):
+            if local is None and not is_constant(checker.scope, name):
+                return  # an unknown name, which is reported as that
+            if local is not None and local.kind in ("var", "parameter"):
                 return
-            if local.kind == "tensor":
+            if local is None:
+                hint = f"declare a variable for it, `var result = {name}`"
+            elif local.kind == "tensor":
                 hint = f"say where: `{name}[...]`"
             elif local.kind == "let":
                 hint = f"declare it with `var {name} = ...`"
         case ast.Index(value=ast.Name(name=name), fill=None):
             local = checker.find(name)
-            if local is None or local.kind in ("tensor", "parameter"):
+            if local is None and not is_constant(checker.scope, name):
+                return
+            if local is not None and local.kind in ("tensor", "parameter"):
                 return
     function = found.function.name.name
     checker.reporter.error(

@@ -1,4 +1,4 @@
-"""`var`s and out parameters: declaration, assignment, checks against declared types."""
+"""`var`s and out parameters: declaration and assignment."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _converted(
         return None
     if not item.shape and not shape:
         if item.constant is not None or item.dtype is dtype:
-            return item if item.constant is None else _constant(builder, item, dtype)
+            return item if item.constant is None else constant_item(builder, item, dtype)
         return builder.item(builder.value(item, dtype), span)
     value = fit(builder, builder.value(item, dtype), shape, span)
     if value is None:
@@ -95,7 +95,8 @@ def _converted(
     return builder.item(value, span)
 
 
-def _constant(builder: Builder, item: Item, dtype: DType) -> Item:
+def constant_item(builder: Builder, item: Item, dtype: DType) -> Item:
+    """A known scalar as one of `dtype`."""
     from tilec.sema.constants import Constant
     from tilec.types import Extent
 
@@ -136,7 +137,7 @@ def _in_shape(builder: Builder, item: Item, shape: Shape) -> Item:
 
 def first_assignment(builder: Builder, cell: core.Cell, item: Item, span: Span) -> None:
     """An out parameter's local takes the type of its place and the activity of the first value assigned to it."""
-    expected = _expected(builder, cell)
+    expected = expected_type(builder, cell)
     if item.pending is not None and expected is not None:
         item = meet_pending(builder, [item, shaped(expected.shape, span)], item.dtype, span)
     if expected is None or not item.is_known:
@@ -162,13 +163,14 @@ def _is_integer(item: Item, dtype: DType) -> bool:
     return item.dtype in integers and dtype in integers
 
 
-def _expected(builder: Builder, cell: core.Cell) -> TileType | None:
+def expected_type(builder: Builder, cell: core.Cell) -> TileType | None:
     """The type of an out parameter's place, through the callers' own out parameters."""
     out = builder.outs.get(cell)
     while out is not None:
         if out.place is not None:
             return TileType(out.place.tensor.dtype.compute, out.place.shape)
-        assert out.cell is not None
+        if out.cell is None:
+            return None  # a place that was not understood
         if out.cell in builder.cells:
             held = builder.cells[out.cell]
             return held.type if held.is_known else None
@@ -194,74 +196,3 @@ def finish_out(builder: Builder, node: core.FinishOut) -> None:
         assign(builder, out.cell, item, node.span)
     elif out.place is not None:
         write(builder, out.place, item, node.span)
-
-
-# --- declared types
-
-
-def check_type(builder: Builder, node: core.Typed) -> Item:
-    """A value against a declared type: converted and stretched to it, or reported."""
-    from tilec.sema.builtins import length
-
-    item = builder.items[node.operand]
-    dims = [builder.items[dim] for dim in node.dims or ()]
-    extents = [length(builder, dim) for dim in dims]
-    if any(extent is None for extent in extents):
-        if item.is_known and len(item.shape) != len(dims):
-            _refuse_type(builder, node, item)
-        return builder.poison(node.span)
-    shape = [extent for extent in extents if extent is not None]
-    wanted = tuple(shape)
-    if item.pending is not None and node.dims is not None:
-        return meet_pending(builder, [item, shaped(wanted, node.span)], node.dtype, node.span)
-    if not item.is_known:
-        return item
-    value = None
-    if converts(builder, item, node.dtype):
-        if not item.shape and not wanted:
-            return _scalar(builder, item, node)
-        if node.dims is not None:
-            value = fit(builder, builder.value(item, node.dtype), wanted, node.span)
-    if value is None:
-        _refuse_type(builder, node, item)
-        return builder.poison(node.span)
-    if value.type.shape != wanted:
-        active = broadcast_activity(wanted, [value.type])
-        value = builder.emit(ir.Broadcast(TileType(node.dtype, wanted, active), node.span, value))
-    return builder.item(value, node.span)
-
-
-def check_fixed(builder: Builder, node: core.Fixed) -> Item:
-    """The argument of a `const` parameter of a function."""
-    item = builder.items[node.operand]
-    if item.is_known and item.constant is None:
-        builder.faults.error(catalog.NOT_CONSTANT, node.span, what=f"the argument for `const {node.subject}`")
-        return builder.poison(node.span)
-    return item
-
-
-def _scalar(builder: Builder, item: Item, node: core.Typed) -> Item:
-    if item.constant is not None:
-        return _constant(builder, item, node.dtype)
-    if item.dtype is node.dtype:
-        return builder.settled(item)
-    return builder.item(builder.value(item, node.dtype), node.span)
-
-
-def _refuse_type(builder: Builder, node: core.Typed, item: Item) -> None:
-    expected = f"`{node.shown}`"
-    found = show_type(item)
-    hint = None
-    if item.shape and node.dims is None:
-        hint = f"a scalar type is one value; a tile's is `tile<{item.dtype}>[...]`, or leave the type out"
-    elif item.dtype is not node.dtype and not converts(builder, item, node.dtype):
-        hint = f"convert it: `{node.dtype}({item.text})`"
-    if node.function:
-        builder.faults.error(
-            catalog.ARGUMENT_TYPE, node.span, hint=hint, parameter=node.subject, function=node.function,
-            expected=expected, found=found,
-        )  # fmt: skip
-    else:
-        builder.faults.error(
-            catalog.DECLARED_TYPE, node.span, hint=hint, name=node.subject, expected=expected, found=found
-        )

@@ -111,13 +111,43 @@ class Typed(Node):
     function: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The type of a function's parameter: what diagnostics say of it, `shown` as the source has it, and its rank."""
+
+    subject: str
+    function: str
+    shown: str
+    rank: int
+
+
 @dataclass(slots=True, eq=False)
 class Dimension(Node):
-    """The extent of a value's axis, for the name that a declared type of `rank` dims gives it."""
+    """The extent of an axis of what a parameter of a function is given, for the name that its type gives it."""
 
     operand: Node
     axis: int
-    rank: int
+    declared: Declared
+
+
+@dataclass(slots=True, eq=False)
+class OutPlace(Node):
+    """What an out parameter's local will be, for its type alone: it has no value yet."""
+
+    cell: Cell
+
+
+@dataclass(slots=True, eq=False)
+class Exact(Node):
+    """A whole tensor or an out parameter's place, `operand`, against its declared type: nothing converts here.
+
+    `dtypes` are the element types that it may have, as stored or as computed in.
+    """
+
+    operand: Node
+    dtypes: tuple[DType, ...]
+    dims: tuple[Node, ...]
+    declared: Declared
 
 
 @dataclass(slots=True, eq=False)

@@ -18,8 +18,8 @@ from tilec.sema.flow import flags_set_by, for_loop, guarded, jump, while_loop
 from tilec.sema.inline import Inliner
 from tilec.sema.program import KernelSignature
 from tilec.source import Span
-from tilec.syntax import ast, foreign
-from tilec.types import DTYPES
+from tilec.syntax import ast
+from tilec.types import DTYPES, DType
 
 NODE_LIMIT = 50_000
 
@@ -192,25 +192,26 @@ class Expander:
     def typed(
         self, value: core.Node, type_: ast.TypeExpr | None, subject: str, span: Span, function: str = ""
     ) -> core.Node:
-        if type_ is None or not type_.elements:
+        """A value against a declared type: converted to it where it is used, or reported."""
+        if type_ is None:
             return value
-        element = type_.elements[0]
-        dtype = DTYPES.get(element.name)
+        dtype = DTYPES.get(type_.elements[0].name) if type_.elements else None
         if dtype is None:
-            known = "`f32`, `i32`, `u32`, `bool`"
-            hint = foreign.TYPES.get(element.name)
-            self.faults.error(
-                catalog.UNKNOWN_TYPE, self.at(element.span), hint=hint, name=element.name, known=known
-            )
             return self.poison(span)
-        if type_.kind == "tensor" or not dtype.is_compute:
-            self.faults.error(
-                catalog.STORAGE_TYPE, self.at(type_.span), type=dtype, what=f"`{subject}`", compute=dtype.compute,
-                hint="inside a kernel values are `tile<...>[...]` or scalars" if type_.kind == "tensor" else None,
-            )  # fmt: skip
+        if not self.is_value_type(type_, dtype, subject):
             return self.poison(span)
         dims = None if type_.kind == "scalar" else tuple(self.expression(dim) for dim in type_.dims or ())
         return self.emit(core.Typed(span, value, dtype, dims, subject, type_.span.text, function))
+
+    def is_value_type(self, type_: ast.TypeExpr, dtype: DType, subject: str) -> bool:
+        """Whether a value can have the type, whose elements are `dtype`; reported otherwise."""
+        if type_.kind != "tensor" and dtype.is_compute:
+            return True
+        self.faults.error(
+            catalog.STORAGE_TYPE, self.at(type_.span), type=dtype, what=f"`{subject}`", compute=dtype.compute,
+            hint="inside a kernel values are `tile<...>[...]` or scalars" if type_.kind == "tensor" else None,
+        )  # fmt: skip
+        return False
 
     def assign(self, node: ast.Assign) -> None:
         span = self.at(node.span)
@@ -270,6 +271,8 @@ class Expander:
         return self.poison(span)
 
     def poison(self, span: Span) -> core.Node:
+        """A value for what was not understood, which has been reported, here or by `names`."""
+        self.faults.give_up(span)
         return self.emit(core.Poison(span))
 
     def binary(self, node: ast.Binary) -> core.Node:

@@ -12,12 +12,13 @@ from tilec.sema.access import decide_access, given_dims
 from tilec.sema.attributes import Attributes, read_attributes
 from tilec.sema.blocks import check_blocks
 from tilec.sema.builder import Builder, Scalar
-from tilec.sema.builtins import block_index, infer_builtin, infer_dimension, infer_tile_subscript
-from tilec.sema.cells import assign, check_fixed, check_type, declare, declare_out, finish_out, read_cell
+from tilec.sema.builtins import block_index, infer_builtin, infer_tile_subscript
+from tilec.sema.cells import assign, declare, declare_out, finish_out, read_cell
 from tilec.sema.constants import Constant, adapt, constant_of
 from tilec.sema.context import TooLargeError
 from tilec.sema.control import infer_branch, infer_for, infer_while
 from tilec.sema.coverage import check_coverage
+from tilec.sema.declared import check_exact, check_fixed, check_type, infer_dimension, infer_out_place
 from tilec.sema.elementwise import infer_elementwise
 from tilec.sema.expand import Expander
 from tilec.sema.faults import Faults
@@ -93,7 +94,9 @@ def _build(
     body = expander.expand()
     builder = _run(signature, tensors, fixed, attributes, body, expander.iotas, faults)
     is_read_whole = len(signature.parameters) == len(signature.node.parameters)
-    if faults.count or not is_read_whole:
+    if not is_read_whole:
+        faults.give_up(signature.node.name.span)
+    if faults.count:
         return None  # rules between blocks presume a program that is understood
     grid = infer_grid(builder, attributes)
     if grid is not None:
@@ -290,6 +293,7 @@ _VALUES = {
     core.Builtin: infer_builtin,
     core.Typed: check_type,
     core.Dimension: infer_dimension,
+    core.OutPlace: infer_out_place,
     core.Fixed: check_fixed,
     core.TensorRead: infer_read,
     core.WholeTensor: _whole_tensor,
@@ -299,6 +303,7 @@ _STATEMENTS = {
     core.Declare: declare,
     core.DeclareOut: declare_out,
     core.FinishOut: finish_out,
+    core.Exact: check_exact,
     core.CellWrite: lambda builder, node: assign(builder, node.cell, builder.items[node.value], node.span),
     core.TensorWrite: infer_write,
     core.Branch: lambda builder, node: infer_branch(builder, node, run_block),

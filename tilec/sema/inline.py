@@ -12,6 +12,7 @@ from tilec.sema.effects import effects
 from tilec.sema.lookup import Found
 from tilec.source import Span
 from tilec.syntax import ast
+from tilec.types import DTYPES
 
 if TYPE_CHECKING:
     from tilec.sema.expand import Expander
@@ -32,7 +33,9 @@ class Inliner:
         expander = self.expander
         found = lookup.find(expander.context.scope, node.function, len(node.arguments), is_statement=False)
         if found is not None:
-            return self._inline(node, found)
+            value = self._inline(node, found)
+            assert value is not None
+            return value
         arity = lookup.builtin_arity(node.function)
         given = sum(argument.name is None for argument in node.arguments)
         if arity is None or not arity[0] <= given <= arity[1]:
@@ -73,8 +76,8 @@ class Inliner:
         else:
             self._inline(node, found)
 
-    def _inline(self, node: ast.Call, found: Found) -> core.Node:
-        """The body at the place of the call; gives the value of an expression function (poison of a statement)."""
+    def _inline(self, node: ast.Call, found: Found) -> core.Node | None:
+        """The body at the place of the call; gives the value of an expression function."""
         expander = self.expander
         span = expander.at(node.span)
         expander.count_one(span)
@@ -84,16 +87,10 @@ class Inliner:
         bindings = self._arguments(node, found, targets)
         if bindings is None:
             return expander.poison(span)
-        outer = self._enter(node, found, bindings, targets)
-        locals_: list[core.DeclareOut] = []
-        for name, target in targets.items():
-            place = next(p.name.span for p in found.function.parameters if p.name.name == name)
-            cell = core.Cell(name, expander.at(place), "out")
-            locals_.append(core.DeclareOut(span, cell, target))
-            expander.emit(locals_[-1])
-            expander.context.frames[0][name] = cell
+        outer = expander.context
+        locals_ = self._enter(node, found, bindings, targets)
         start = len(expander.block.nodes)
-        value: core.Node = core.Poison(span)
+        value: core.Node | None = None
         expander.body(found.function.body)
         if found.function.value is not None:
             value = expander.expression(found.function.value)
@@ -162,11 +159,11 @@ class Inliner:
         found: Found,
         bindings: dict[str, Binding],
         targets: dict[str, core.Place | core.Cell],
-    ) -> Context:
-        """Makes the function's body the context, its parameters bound; gives the context that was.
+    ) -> list[core.DeclareOut]:
+        """Makes the function's body the context, its parameters bound; gives the locals of its out parameters.
 
         Defaults and types are evaluated in the function's own file. A dim that a type names is what it is in the
-        first argument that has it.
+        first argument that has it; then all types are checked, whose dims may be formulas of those and of parameters.
         """
         expander = self.expander
         span: Span = expander.at(node.span)
@@ -179,24 +176,51 @@ class Inliner:
             raise TooLargeError
         outer = expander.context
         expander.context = Context(found.scope, span, [{}], functions=(*outer.functions, found.function))
-        places = {name: value.span for name, value in lookup.bind_call(found.function, node.arguments).values.items()}
-        for parameter in found.function.parameters:
+        values = lookup.bind_call(found.function, node.arguments).values
+        places = {name: outer_span(value.span, outer) for name, value in values.items()}
+        parameters = found.function.parameters
+        for parameter in parameters:  # before any name of the function's own is there for a default to see
+            name = parameter.name.name
+            if name not in targets and name not in bindings and parameter.default is not None:
+                bindings[name] = expander.expression(parameter.default)
+        frame = expander.context.frames[0]
+        frame.update(bindings)
+        locals_: list[core.DeclareOut] = []
+        for parameter in parameters:
             name = parameter.name.name
             if name in targets:
+                cell = frame[name] = core.Cell(name, expander.at(parameter.name.span), "out")
+                locals_.append(core.DeclareOut(span, cell, targets[name]))
+                expander.emit(locals_[-1])
+        typed = [parameter for parameter in parameters if parameter.type is not None]
+        subjects = {
+            parameter.name.name: self._subject(frame[parameter.name.name], places.get(parameter.name.name, span))
+            for parameter in typed
+        }
+        for parameter in typed:
+            name = parameter.name.name
+            self._name_dims(parameter, found, subjects[name], places.get(name, span))
+        for parameter in parameters:
+            name = parameter.name.name
+            value, place = frame[name], places.get(name, span)
+            if not isinstance(value, core.Node):
+                self._check_exact(parameter, found, subjects.get(name), place)
                 continue
-            place = outer_span(places[name], outer) if name in places else span
-            if name not in bindings and parameter.default is not None:
-                bindings[name] = expander.expression(parameter.default)
-            self._name_dims(parameter, bindings[name], place)
-            value = bindings[name]
-            if isinstance(value, core.Node):
-                if parameter.is_const:
-                    value = expander.emit(core.Fixed(place, value, name))
-                bindings[name] = expander.typed(value, parameter.type, name, place, found.function.name.name)
-        expander.context.frames[0].update(bindings)
-        return outer
+            if parameter.is_const:
+                value = expander.emit(core.Fixed(place, value, name))
+            frame[name] = expander.typed(value, parameter.type, name, place, found.function.name.name)
+        return locals_
 
-    def _name_dims(self, parameter: ast.Parameter, argument: Binding, place: Span) -> None:
+    def _subject(self, argument: Binding, place: Span) -> core.Node:
+        """What a parameter's type is the type of."""
+        match argument:
+            case TensorName(tensor=tensor):
+                return self.expander.emit(core.WholeTensor(place, tensor, True))
+            case core.Cell():
+                return self.expander.emit(core.OutPlace(place, argument))
+        return argument
+
+    def _name_dims(self, parameter: ast.Parameter, found: Found, subject: core.Node, place: Span) -> None:
         """Binds the symbols that the parameter's type has for dims, where they are new."""
         expander = self.expander
         for axis, dim in enumerate(parameter.type.dims or () if parameter.type is not None else ()):
@@ -204,14 +228,30 @@ class Inliner:
                 continue
             if lookup.find_constant(expander.context.scope, dim.name) is not None:
                 continue
-            if isinstance(argument, TensorName):
-                subject = expander.emit(core.WholeTensor(place, argument.tensor, True))
-            else:
-                assert isinstance(argument, core.Node)
-                subject = argument
-            rank = len(parameter.type.dims or ()) if parameter.type is not None else 0
-            extent = expander.emit(core.Dimension(place, subject, axis, rank))
+            extent = expander.emit(core.Dimension(place, subject, axis, _declared(parameter, found)))
             expander.context.frames[0][dim.name] = extent
+
+    def _check_exact(self, parameter: ast.Parameter, found: Found, subject: core.Node | None, place: Span) -> None:
+        """The declared type of a parameter that stands for memory, a whole tensor or an out parameter's place."""
+        expander, type_ = self.expander, parameter.type
+        if type_ is None or subject is None:
+            return
+        dtypes = [DTYPES[element.name] for element in type_.elements if element.name in DTYPES]
+        if len(dtypes) < max(1, len(type_.elements)):
+            expander.poison(place)
+            return
+        is_tensor = isinstance(subject, core.WholeTensor)
+        if not is_tensor and not expander.is_value_type(type_, dtypes[0], parameter.name.name):
+            return
+        dims = tuple(expander.expression(dim) for dim in type_.dims or ())
+        allowed = tuple(dtypes) if is_tensor == (type_.kind == "tensor") else ()
+        expander.emit(core.Exact(place, subject, allowed, dims, _declared(parameter, found)))
+
+
+def _declared(parameter: ast.Parameter, found: Found) -> core.Declared:
+    type_ = parameter.type
+    assert type_ is not None
+    return core.Declared(parameter.name.name, found.function.name.name, type_.span.text, len(type_.dims or ()))
 
 
 def outer_span(span: Span, context: Context) -> Span:

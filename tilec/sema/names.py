@@ -9,10 +9,11 @@ from tilec.diag import catalog
 from tilec.diag.report import Reporter, suggest
 from tilec.sema import calls, lookup
 from tilec.sema.constants import PREDECLARED
-from tilec.sema.effects import children
+from tilec.sema.effects import children, effects
 from tilec.sema.program import FileScope
 from tilec.source import Span
 from tilec.syntax import ast, foreign
+from tilec.types import DTYPES
 
 
 def check_names(scope: FileScope, reporter: Reporter, graph: calls.CallGraph) -> None:
@@ -104,8 +105,29 @@ class _Checker:
             if parameter.default is not None:
                 self.expression(parameter.default)
         self.frames[-1] = frame
+        self.check_parameters(function, frame)
         self.body(function.body, function.value)
         self.leave(function.parameters)
+
+    def check_parameters(self, function: ast.Function, frame: _Frame) -> None:
+        """The types, whose dims are names of their own or formulas of names, and what an out parameter cannot have."""
+        assigned = effects(lookup.Found(function, self.scope)).assigned
+        for parameter in function.parameters:
+            dims = parameter.type.dims or () if parameter.type is not None else ()
+            self.type(parameter.type, [dim for dim in dims if not isinstance(dim, ast.Name)])
+            for name in (name for dim in dims for name in _names_in(dim)):
+                if name.name in assigned:
+                    notes = [(frame.names[name.name].span, "a parameter here")]
+                    self.reporter.error(catalog.DIM_AND_TENSOR, name.span, notes=notes, name=name.name)
+            name = parameter.name
+            if name.name in assigned and parameter.default is not None:
+                problem, expected = "cannot exist: the function assigns it", "a place, which each call gives"
+                self.reporter.error(
+                    catalog.BAD_DEFAULT, parameter.default.span, name=name.name, problem=problem, expected=expected
+                )
+            if name.name in assigned and parameter.is_const:
+                kind = "parameter that the function assigns"
+                self.reporter.error(catalog.CONST_TENSOR, name.span, name=name.name, kind=kind)
 
     def leave(self, parameters: Sequence[ast.Parameter]) -> None:
         frame = self.frames.pop()
@@ -180,8 +202,21 @@ class _Checker:
         self.body(node.body)
         self.frames.pop()
 
-    def type(self, node: ast.TypeExpr | None) -> None:
-        for dim in node.dims or () if node is not None else ():
+    def type(self, node: ast.TypeExpr | None, dims: Sequence[ast.Expr] | None = None) -> None:
+        """The names in a declared type; of its dims only those given, where some define names."""
+        if node is None:
+            return
+        for element in node.elements:
+            if element.name not in DTYPES:
+                known = "`f32`, `i32`, `u32`, `bool`"
+                hint = foreign.TYPES.get(element.name)
+                self.reporter.error(catalog.UNKNOWN_TYPE, element.span, hint=hint, name=element.name, known=known)
+        if node.kind != "tensor" and len(node.elements) > 1:
+            first, last = node.elements[0].span, node.elements[-1].span
+            span = Span(first.source, first.start, last.end)
+            hint = "a value has one type; only a tensor's type lists alternatives"
+            self.reporter.error(catalog.UNKNOWN_TYPE, span, hint=hint, name=span.text, known="")
+        for dim in (node.dims or ()) if dims is None else dims:
             self.expression(dim)
 
     def assign(self, node: ast.Assign) -> None:
@@ -212,13 +247,13 @@ class _Checker:
         if local is not None and local.kind in ("let", "var"):
             self.reporter.error(catalog.TILE_SUBSCRIPT, place.span, text=place.span.text)
             return
-        is_constant = local is None and (lookup.find_constant(self.scope, name) is not None or name in PREDECLARED)
+        is_constant = local is None and calls.is_constant(self.scope, name)
         what = "a constant" if is_constant else _FIXED.get(local.kind) if local is not None else None
         if what is not None:
             self.reporter.error(catalog.NOT_SUBSCRIPTABLE, place.span, text=name, what=what)
 
     def unknown_or_fixed(self, node: ast.Name) -> None:
-        if lookup.find_constant(self.scope, node.name) is not None or node.name in PREDECLARED:
+        if calls.is_constant(self.scope, node.name):
             self.reporter.error(catalog.ASSIGN_TO_FIXED, node.span, name=node.name, what="a constant")
         else:
             self.unknown(node, _ASSIGNABLE)
@@ -272,7 +307,7 @@ class _Checker:
             local.is_used = True
         elif name == "ctx":
             self.reporter.error(catalog.CONTEXT_MISUSE, node.span, text=name)
-        elif lookup.find_constant(self.scope, name) is None and name not in PREDECLARED:
+        elif not calls.is_constant(self.scope, name):
             self.unknown(node, kinds)
 
     def unknown(self, node: ast.Name, kinds: frozenset[str]) -> None:
