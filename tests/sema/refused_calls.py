@@ -49,7 +49,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "E0328 at 8:3", "half(L[r :+ 8, :], x)", "fn half(out: tile<f16>[R, C], x) {\n  out = rowsum(x)\n}\n",
     ),
     "out typed tensor": (
-        "E0328 at 8:3", "half(L[r :+ 8, :], x)", "fn half(out: tensor<f32>[R, C], x) {\n  out = rowsum(x)\n}\n",
+        "E0322 at 8:3", "half(L[r :+ 8, :], x)", "fn half(out: tensor<f32>[R, C], x) {\n  out = rowsum(x)\n}\n",
     ),
     "out as dim": (
         "E0230 at 1:27",
@@ -111,7 +111,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "ann tensor dtype": ("E0334 at 6:13", "let y = f(A)", "fn f(X: tensor<i32>[N, D]) = X[0, 0]\n"),
     "ann tensor as tile": ("E0334 at 6:13", "let y = f(A)", "fn f(X: tile<f32>[N, D]) = X[0, 0]\n"),
     "ann tensor as scalar": ("E0334 at 6:13", "let y = f(A)", "fn f(X: f32) = X[0, 0]\n"),
-    "ann tensor value": ("E0328 at 6:11", "let y = f(x)", "fn f(X: tensor<f32>[N, D]) = X\n"),
+    "ann tensor value": ("E0322 at 6:11", "let y = f(x)", "fn f(X: tensor<f32>[N, D]) = X\n"),
     "ann tensor dims differ": (
         "E0334 at 6:16", "let y = f(A, L)", "fn f(X: tensor<f32>[N, D], Y: tensor<f32>[N, D]) = X[0, 0] + Y[0, 0]\n",
     ),

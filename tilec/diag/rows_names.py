@@ -343,7 +343,8 @@ DIM_AND_TENSOR = Row(
     label="a dim here",
     hint="rename one of them",
     explanation="""
-The dims that a tensor's type names are values of the kernel, so that they share a name space with its parameters.""",
+The dims that a tensor's type names are values of the kernel, so that they share a name space with its parameters.
+In a function's types a parameter may stand for a dim, unless the function assigns it.""",
     wrong="""
 kernel k(A: tensor<f32>[M], M: tensor<f32>[8]) {
   A[:] = 0.0

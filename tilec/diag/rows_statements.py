@@ -335,7 +335,7 @@ CONST_TENSOR = Row(
     label="only scalar parameters are `const`",
     hint=None,
     explanation="""
-A `const` parameter is a number that is fixed when the kernel is compiled.""",
+A `const` parameter is a number that is fixed when the kernel is compiled, so that no function can assign it.""",
     wrong="""
 kernel k(const A: tensor<f32>[M]) {
   A[:] = 0.0

@@ -284,7 +284,7 @@ BAD_DEFAULT = Row(
     hint=None,
     explanation="""
 The default of a scalar parameter is a constant of its type. Tensors have no defaults: an output is allocated when
-it is not given.""",
+it is not given. Neither has a parameter that a function assigns: its argument is the place of the result.""",
     wrong="""
 kernel k(A: tensor<f32>[M], n: i32 = 0.5) {
   A[:] = n

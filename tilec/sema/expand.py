@@ -205,13 +205,16 @@ class Expander:
 
     def is_value_type(self, type_: ast.TypeExpr, dtype: DType, subject: str) -> bool:
         """Whether a value can have the type, whose elements are `dtype`; reported otherwise."""
-        if type_.kind != "tensor" and dtype.is_compute:
-            return True
-        self.faults.error(
-            catalog.STORAGE_TYPE, self.at(type_.span), type=dtype, what=f"`{subject}`", compute=dtype.compute,
-            hint="inside a kernel values are `tile<...>[...]` or scalars" if type_.kind == "tensor" else None,
-        )  # fmt: skip
-        return False
+        span = self.at(type_.span)
+        if type_.kind == "tensor":
+            hint = "inside a kernel values are `tile<...>[...]` or scalars"
+            expected = f"`{type_.span.text}`"
+            self.faults.error(
+                catalog.DECLARED_TYPE, span, hint=hint, name=subject, expected=expected, found="no tensor"
+            )
+        elif not dtype.is_compute:
+            self.faults.error(catalog.STORAGE_TYPE, span, type=dtype, what=f"`{subject}`", compute=dtype.compute)
+        return type_.kind != "tensor" and dtype.is_compute
 
     def assign(self, node: ast.Assign) -> None:
         span = self.at(node.span)
