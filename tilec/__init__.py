@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tilec.errors import ArrayError, CompileError, DebugError, DeviceError, DeviceLostError, TilecError
+from tilec.errors import ArrayError, CompileError, DebugError, DeviceError, DeviceLostError, SandboxError, TilecError
 
 if TYPE_CHECKING:
     from tilec.runtime.arrays import DeviceArray
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from tilec.runtime.module import CompileWarning, Module, compile
     from tilec.runtime.reports import DebugWarning
     from tilec.runtime.result import Result
+    from tilec.runtime.sandbox.limits import Sandbox
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ArrayError", "Bound", "CompileError", "CompileWarning", "DebugError", "DebugWarning", "Device", "DeviceArray",
-    "DeviceError", "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "TilecError", "__version__",
+    "DeviceError", "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "Sandbox", "SandboxError", "TilecError", "__version__",
     "compile", "device", "devices",
 ]  # fmt: skip
 
@@ -40,6 +41,7 @@ _HOMES = {
     "Kernel": "tilec.runtime.kernel",
     "Module": "tilec.runtime.module",
     "Result": "tilec.runtime.result",
+    "Sandbox": "tilec.runtime.sandbox.limits",
     "compile": "tilec.runtime.module",
     "device": "tilec.runtime.device",
     "devices": "tilec.runtime.device",

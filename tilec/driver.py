@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tilec.plan.cost import PlanCost
     from tilec.plan.ir import Plan
     from tilec.plan.profile import Profile
+    from tilec.sema.files import Files
     from tilec.sema.program import KernelSignature, Program
     from tilec.tile.ir import Kernel
     from tilec.wgsl.emit import Emitted
@@ -69,13 +70,14 @@ class Loaded:
         return self.program.kernels
 
 
-def parse_file(program: str | Path | Source) -> Loaded:
-    """Reads a file (or a text) with what it imports. Raises CompileError with everything found."""
+def parse_file(program: str | Path | Source, files: Files | None = None) -> Loaded:
+    """Reads a file (or a text) with what it imports, from `files` (None: from disk). Raises CompileError with everything
+    found."""
     from tilec.sema.resolve import load_program
 
     reporter = Reporter()
     with limited(), stage("reading the program"):
-        loaded = load_program(program, reporter)
+        loaded = load_program(program, reporter, files)
     reporter.raise_if_errors()
     return Loaded(loaded, reporter.warnings)
 
@@ -138,27 +140,28 @@ def derive(
     in_place: bool = False,
     upstream: str = "tensor",
     constants: Constants | None = None,
+    built: Kernel | None = None,
 ) -> tuple[Program, KernelSignature]:
     """The program with the gradient kernel of `kernel` beside it, and that kernel's signature.
 
     It computes what `kernel` does, and the gradient of the weighted sum of `loss` with respect to the tensors `wrt`,
     written over them or to new outputs. The weights are a tensor like the loss, or a scalar (`upstream`). The loss is
-    the only float tensor that the kernel writes, if none is named; `constants` serve to find it. Raises ArrayError for
+    the only float tensor that the kernel writes, if none is named; `constants` serve to find it, or the kernel itself,
+    `built`, where the caller has it. Raises ArrayError for
     names that do not fit, and CompileError; what has no gradient is found by `build_kernel`.
     """
     from tilec.sema.derived.signature import derive_program
 
     if loss is None:
-        loss = _only_loss(program, kernel, constants)
+        loss = _only_loss(built or build_kernel(program, kernel, None, constants).kernel)
     return derive_program(program, kernel, wrt, loss, in_place=in_place, upstream=upstream)
 
 
-def _only_loss(program: Program, kernel: str, constants: Constants | None) -> str:
-    built = build_kernel(program, kernel, None, constants).kernel
+def _only_loss(built: Kernel) -> str:
     found = [tensor.name for tensor in built.tensors if tensor.access != "in" and tensor.dtype.is_float]
     if len(found) != 1:
         what = f"it writes {', '.join(found)}" if found else "it writes no float tensor"
-        raise ArrayError(f"{kernel}: which tensor is the loss? {what}: say it with loss")
+        raise ArrayError(f"{built.name}: which tensor is the loss? {what}: say it with loss")
     return found[0]
 
 

@@ -50,6 +50,10 @@ class DebugError(TilecError):
         self.results = results
 
 
+class SandboxError(TilecError):
+    """The sandbox cannot be set up here, or what was compiled in one cannot do what was asked."""
+
+
 class InternalError(TilecError):
     """A failure inside the compiler: a bug of tilec, never of the program. `stage` names the pass or the room."""
 

@@ -14,6 +14,7 @@ from tilec.cli.options import (
     add_choice_options,
     add_gradient_options,
     add_json_option,
+    add_sandbox_options,
     check_names,
     choose_kernels,
     command_parser,
@@ -23,10 +24,13 @@ from tilec.cli.options import (
     has_type,
     integer,
     pairs,
+    sandboxed_compiler,
 )
 from tilec.cli.terminal import Failure, diagnostics_json, print_json, show_diagnostics
 
 if TYPE_CHECKING:
+    from tilec.driver import Loaded
+    from tilec.runtime.cache import Build
     from tilec.sema.program import KernelSignature, Program
 
 
@@ -56,6 +60,11 @@ def parser() -> argparse.ArgumentParser:
         "--features", action="append", default=[], metavar="NAME", help="a WebGPU feature that the code may use"
     )
     result.add_argument("--emit", metavar="STAGE", help="print a stage: ast, tile, tile@PASS, plan, loop or wgsl")
+    result.add_argument(
+        "--debug", action="store_true",
+        help="a debug build: what it asserts and prints goes into a log, which the manifest describes",
+    )  # fmt: skip
+    add_sandbox_options(result)
     add_json_option(result)
     return result
 
@@ -64,6 +73,7 @@ def parser() -> argparse.ArgumentParser:
 class _Request:
     """What the options ask for, for one kernel."""
 
+    build: Build
     program: Program
     warnings: Sequence[Any]
     """What reading the program warned about."""
@@ -76,16 +86,27 @@ class _Request:
 
 def main(options: argparse.Namespace) -> int:
     from tilec.driver import STAGES, parse_file
+    from tilec.runtime.cache import Build
 
     if options.emit is not None and options.emit.partition("@")[0] not in STAGES:
         raise Failure(f"--emit takes {', '.join(STAGES)} or tile@PASS, not `{options.emit}`")
-    loaded = parse_file(options.file)
+    compiler = sandboxed_compiler(options, options.file, debug=options.debug)
+    if compiler is None:
+        return _main(parse_file(options.file), options, Build(options.debug))
+    if options.emit is not None:
+        raise Failure("--emit shows what stays in the sandbox: leave one of the two out")
+    with compiler.session():
+        return _main(compiler.load(), options, Build(options.debug, sandbox=compiler))
+
+
+def _main(loaded: Loaded, options: argparse.Namespace, build: Build) -> int:
     signatures = choose_kernels(loaded.signatures, options.kernel, options.file)
-    program, signatures = derive_kernels(loaded.program, signatures, options)
+    program, signatures = derive_kernels(loaded.program, signatures, options, build)
     chosen, sizes = dtypes(options.dtype), pairs(options.dim, "--dim")
     check_names(signatures, {"--dtype": chosen, "--dim": sizes, "--const": pairs(options.const, "--const")})
     requests = [
         _Request(
+            build,
             program,
             loaded.warnings,
             signature,
@@ -157,17 +178,16 @@ def _compile(requests: Sequence[_Request], options: argparse.Namespace) -> int:
 def compile_request(request: _Request) -> tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]:
     """The WGSL files by name, the manifest, and the warnings for one kernel."""
     from tilec import __version__
-    from tilec.driver import build_kernel, compile_built
     from tilec.export.manifest import manifest
     from tilec.options import Options
 
     name = request.signature.name
-    built = build_kernel(request.program, name, request.dtypes, request.constants)
+    variants_of, built = request.build.variants(request.program, request.signature, request.dtypes, request.constants)
     options = Options(features=request.features)
-    general = compile_built(built.kernel, None, options)
+    general = variants_of.general(options)
     guarded: dict[tuple[str, ...], Any] = {}
     for dims in request.dims:
-        compiled = compile_built(built.kernel, dims, options)
+        compiled = variants_of.general(options, dims)
         if compiled.guards:
             guarded.setdefault(compiled.guards, compiled)
     variants = [(f"{name}.{number}.wgsl", one) for number, one in enumerate(guarded.values(), 1)]

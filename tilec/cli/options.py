@@ -10,6 +10,8 @@ from tilec.cli.terminal import Failure
 from tilec.types import DTYPES, DType
 
 if TYPE_CHECKING:
+    from tilec.runtime.cache import Build
+    from tilec.runtime.sandbox.compiler import SandboxedCompiler
     from tilec.sema.program import KernelSignature, Program
 
 
@@ -50,8 +52,41 @@ def add_gradient_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_sandbox_options(parser: argparse.ArgumentParser) -> None:
+    """The options that ask for a sandbox, and what it may use."""
+    parser.add_argument(
+        "--sandbox", action="store_true", help="compile in a process of its own, with limits: for strangers' sources"
+    )
+    parser.add_argument("--seconds", type=float, metavar="N", help="with --sandbox: time by the clock (default 60)")
+    parser.add_argument("--memory", type=int, metavar="MIB", help="with --sandbox: address space (default 1024)")
+
+
+def sandboxed_compiler(options: argparse.Namespace, file: str, *, debug: bool) -> SandboxedCompiler | None:
+    """The sandbox that the options ask for. Raises Failure."""
+    if not options.sandbox:
+        for name in ("seconds", "memory"):
+            if getattr(options, name) is not None:
+                raise Failure(f"--{name} belongs to --sandbox")
+        return None
+    from pathlib import Path
+
+    from tilec.runtime.sandbox.compiler import SandboxedCompiler
+    from tilec.runtime.sandbox.limits import Sandbox
+
+    given = {} if options.seconds is None else {"seconds": options.seconds}
+    if options.memory is not None:
+        given["memory_bytes"] = options.memory << 20
+    try:
+        return SandboxedCompiler(Path(file), Sandbox(**given), debug=debug)
+    except ValueError as error:
+        raise Failure(str(error)) from None
+
+
 def derive_kernels(
-    program: Program, signatures: Sequence[KernelSignature], options: argparse.Namespace
+    program: Program,
+    signatures: Sequence[KernelSignature],
+    options: argparse.Namespace,
+    build: Build | None = None,
 ) -> tuple[Program, list[KernelSignature]]:
     """The gradient kernels that `--grad` asks for, or the kernels as they are. Raises Failure."""
     if not options.grad:
@@ -64,9 +99,11 @@ def derive_kernels(
     from tilec.driver import derive
 
     [forward] = signatures
+    fixed = constants(options.const, forward)
     program, signature = derive(
         program, forward.name, options.grad, options.loss, in_place=options.in_place,
-        upstream=options.upstream or "tensor", constants=constants(options.const, forward),
+        upstream=options.upstream or "tensor", constants=fixed,
+        built=build.build(program, forward, {}, fixed).kernel if build is not None and options.loss is None else None,
     )  # fmt: skip
     return program, [signature]
 

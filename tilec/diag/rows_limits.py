@@ -285,3 +285,22 @@ kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0
 }""",
 )
+
+SANDBOX_LIMIT = Row(
+    "E0515",
+    message="compiling in the sandbox takes more than {limit}",
+    label="",
+    hint="give the sandbox more, or compile without it what you trust",
+    explanation="""
+In a sandbox (`tilec compile --sandbox`, `tilec.compile(..., sandbox=True)`) the compiler is a process of its own, which is
+ended when it takes more time, memory or output than it was given. Programs within the compiler's own limits need less
+than the sandbox's defaults as a rule.""",
+    wrong="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+    right="""
+kernel k(A: tensor<f32>[M]) {
+  A[:] = 0.0
+}""",
+)

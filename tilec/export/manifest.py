@@ -6,9 +6,11 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tilec.export.log import USUAL_WORDS, log_description
 from tilec.loop.ir import Dispatch, Program
 from tilec.source import Source
 from tilec.tile.ir import Kernel, ScalarParameter, TensorParameter
+from tilec.tile.reports import LOG
 from tilec.types import Extent
 from tilec.wgsl.emit import Emitted
 from tilec.wgsl.layout import (
@@ -141,16 +143,29 @@ def _variant(
         ],
         "limits": _limits(program),
         "features": list(features),
+        **_log(program),
     }
 
 
+def _log(program: Program) -> dict[str, Any]:
+    """What a debug build tells, and nothing for other builds."""
+    if program.log is None:
+        return {}
+    [number] = [binding.number for binding in bindings(program) if binding.tensor == LOG]
+    return {"log": log_description(program.log, number)}
+
+
 def _holds(kind: str, tensor: str | None) -> str:
+    if tensor == LOG:
+        return "log"
     return "uniforms" if kind == "uniform" else "scratch" if tensor is None else "tensor"
 
 
 def _bytes(program: Program, kind: str, tensor: str | None, tensors: Mapping[str, TensorParameter]) -> str:
     if kind == "uniform":
         return str(uniform_size(program))
+    if tensor == LOG:
+        return str(4 * USUAL_WORDS)
     return str(program.scratch_words * 4) if tensor is None else _tensor(tensors[tensor])["bytes"]
 
 

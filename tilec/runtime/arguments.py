@@ -231,7 +231,24 @@ def check_requirements(kernel: ir.Kernel, dims: Mapping[str, int], scalars: Mapp
             raise ArrayError(f"{kernel.name}: {requirement.message} ({place}: {text})")
 
 
-def _host_value(value: ir.Value, dims: Mapping[str, int], scalars: Mapping[str, Number]) -> np.ndarray:
+def _host_value(root: ir.Value, dims: Mapping[str, int], scalars: Mapping[str, Number]) -> np.ndarray:
+    """Each instruction once, and those that it uses before it: a condition may be long, and use a part many times."""
+    known: dict[int, np.ndarray] = {}
+    stack = [root]
+    while stack:
+        value = stack[-1]
+        operands = value.operands if isinstance(value, ir.Pointwise) else ()
+        waiting = [operand for operand in operands if operand.number not in known]
+        if waiting:
+            stack += waiting
+            continue
+        known[stack.pop().number] = _value(value, [known[operand.number] for operand in operands], dims, scalars)
+    return known[root.number]
+
+
+def _value(
+    value: ir.Value, operands: Sequence[np.ndarray], dims: Mapping[str, int], scalars: Mapping[str, Number]
+) -> np.ndarray:
     match value:
         case ir.Const():
             return np.array(value.value).astype(NUMPY_DTYPES[value.type.dtype])
@@ -242,5 +259,5 @@ def _host_value(value: ir.Value, dims: Mapping[str, int], scalars: Mapping[str, 
             return np.array(number).astype(NUMPY_DTYPES[value.type.dtype])
         case ir.Pointwise():
             with np.errstate(all="ignore"):
-                return evaluate(value.op, *(_host_value(operand, dims, scalars) for operand in value.operands))
+                return evaluate(value.op, *operands)
     raise AssertionError(f"{type(value).__name__} in a requirement")

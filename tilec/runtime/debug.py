@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tilec.export.log import USUAL_WORDS
 from tilec.runtime.arrays import DeviceArray, allocate, upload_array
 from tilec.runtime.log import empty_log, overflow, read_log
 from tilec.runtime.prepared import Output, Prepared
 from tilec.tile.reports import LOG, Layout, Log
 from tilec.types import DType
 
-LOG_WORDS = 1 << 20
+LOG_WORDS = USUAL_WORDS
 """Words of a log, of 32 bits."""
 
 _POISONS = (0xA5, 0x5A)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from tilec.driver import Compiled
 from tilec.loop.ir import Buffer, Dispatch, Program, SharedArray, UniformField
 from tilec.options import Options
+from tilec.runtime import checked
 from tilec.runtime.formulas import guard_test, parse_formula
 from tilec.source import Source, Span
 from tilec.tile.ir import Kernel
+from tilec.tile.reports import KINDS, LOG, MOST_VALUES, ROUND, Layout, Site
 from tilec.types import DTYPES, Extent
 from tilec.wgsl.emit import Emitted
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_MOST_TEXT = 1 << 20
-_MOST_ITEMS = 4096
+from tilec.wgsl.layout import Binding, bindings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,15 +28,26 @@ class Executable:
     emitted: Emitted
     options: Options
 
+    @property
+    def guards(self) -> tuple[str, ...]:
+        return tuple(self.program.guards)
+
+    @property
+    def wgsl(self) -> str:
+        return self.emitted.text
+
+    @property
+    def bindings(self) -> tuple[Binding, ...]:
+        """The bindings of group 0, by number."""
+        return bindings(self.program)
+
 
 Code: TypeAlias = "Compiled | Executable"
 
 
-def to_json(compiled: Compiled, sources: Sequence[Source]) -> dict[str, Any] | None:
-    """The values of an entry, or None for a program that an entry does not hold (a debug build)."""
+def to_json(compiled: Code, sources: Sequence[Source]) -> dict[str, Any]:
+    """The values of an entry."""
     program, emitted = compiled.program, compiled.emitted
-    if program.log is not None:
-        return None
     places = {id(source): number for number, source in enumerate(sources)}
     spans = {str(line): span for line, span in emitted.spans.items() if id(span.source) in places}
     return {
@@ -57,6 +66,7 @@ def to_json(compiled: Compiled, sources: Sequence[Source]) -> dict[str, Any] | N
         "wgsl": emitted.text,
         "entries": list(emitted.entries),
         "spans": {line: [places[id(span.source)], span.start, span.end] for line, span in spans.items()},
+        "log": None if program.log is None else _log(program.log, places),
     }  # fmt: skip
 
 
@@ -67,10 +77,34 @@ def _dispatch(program: Program, dispatch: Dispatch) -> dict[str, Any]:
         "workgroups": str(dispatch.workgroups),
         "workgroup_count": program.uniforms.index(dispatch.workgroup_count),
         "buffers": [
-            [one.name, one.element.label, one.tensor, one.writable, one.width] for one in dispatch.buffers
+            [one.name, one.element.label, one.tensor, one.writable, one.width, one.is_log] for one in dispatch.buffers
         ],
         "shared": [[array.name, array.dtype.label, array.length] for array in dispatch.shared],
     }
+
+
+def _log(layout: Layout, places: Mapping[int, int]) -> dict[str, Any]:
+    return {
+        "kinds": list(layout.kinds),
+        "sites": [
+            {
+                "kind": site.kind, "text": site.text, "names": list(site.names), "rank": site.rank,
+                "dtypes": [dtype.label for dtype in site.dtypes], "span": _way(site.span, places),
+            }
+            for site in layout.sites
+        ],
+        "paths": [list(path) for path in layout.paths],
+        "sizes": [layout.rounds, layout.rank, layout.values],
+    }  # fmt: skip
+
+
+def _way(span: Span | None, places: Mapping[int, int]) -> list[list[int]]:
+    """A place and the calls through which it was reached, from the inside out."""
+    found: list[list[int]] = []
+    while span is not None:
+        found.append([places[id(span.source)], span.start, span.end])
+        span = span.via
+    return found
 
 
 def from_json(values: Any, kernel: Kernel, options: Options, sources: Sequence[Source]) -> Executable:
@@ -88,75 +122,77 @@ class _Reader:
         self.tensors = [tensor.name for tensor in kernel.tensors]
 
     def read(self, values: Any) -> Executable:
-        _check(values["kernel"] == self.kernel.name)
-        guards = tuple(_text(guard) for guard in _items(values["guards"]))
+        checked.check(values["kernel"] == self.kernel.name)
+        guards = tuple(checked.text(guard) for guard in checked.items(values["guards"]))
         guard_test(guards)
-        uniforms = tuple(self._field(field) for field in _items(values["uniforms"]))
-        dispatches = tuple(self._dispatch(one, uniforms) for one in _items(values["dispatches"]))
+        uniforms = tuple(self._field(field) for field in checked.items(values["uniforms"]))
+        dispatches = tuple(self._dispatch(one, uniforms) for one in checked.items(values["dispatches"]))
         program = Program(
             self.kernel.name, dispatches, uniforms, self._extent(values["scratch_words"]), guards,
-            _integer(values["subgroup"], 1, 1024),
+            checked.integer(values["subgroup"], 1, 1024), self._log(values["log"]),
         )  # fmt: skip
-        entries = tuple(_name(entry) for entry in _items(values["entries"]))
-        _check(len(entries) == len(dispatches))
-        spans = {_integer(int(line), 1, _MOST_TEXT): self._span(place) for line, place in values["spans"].items()}
-        return Executable(self.kernel, program, Emitted(_text(values["wgsl"]), entries, spans), self.options)
+        entries = tuple(checked.name(entry) for entry in checked.items(values["entries"]))
+        checked.check(len(entries) == len(dispatches))
+        spans = {checked.integer(int(line), 1, checked.MOST_TEXT): self._span(place) for line, place in values["spans"].items()}
+        return Executable(self.kernel, program, Emitted(checked.code(values["wgsl"]), entries, spans), self.options)
 
     def _extent(self, text: Any) -> Extent:
-        return parse_formula(_text(text), self.kernel.dims, self.scalars)
+        return parse_formula(checked.text(text), self.kernel.dims, self.scalars)
 
     def _field(self, values: Mapping[str, Any]) -> UniformField:
         scalar = values["scalar"]
         extent = None if values["extent"] is None else self._extent(values["extent"])
-        _check((scalar is None) != (extent is None))
-        _check(scalar is None or scalar in self.scalars)
-        return UniformField(_text(values["name"]), DTYPES[values["dtype"]], extent, scalar)
+        checked.check((scalar is None) != (extent is None))
+        checked.check(scalar is None or scalar in self.scalars)
+        return UniformField(checked.text(values["name"]), DTYPES[values["dtype"]], extent, scalar)
 
     def _dispatch(self, values: Mapping[str, Any], uniforms: Sequence[UniformField]) -> Dispatch:
         return Dispatch(
-            _text(values["name"]),
-            _integer(values["threads"], 1, self.options.limits.invocations),
+            checked.text(values["name"]),
+            checked.integer(values["threads"], 1, self.options.limits.invocations),
             self._extent(values["workgroups"]),
-            uniforms[_integer(values["workgroup_count"], 0, len(uniforms) - 1)],
-            tuple(self._buffer(*one) for one in _items(values["buffers"])),
+            uniforms[checked.integer(values["workgroup_count"], 0, len(uniforms) - 1)],
+            tuple(self._buffer(*one) for one in checked.items(values["buffers"])),
             tuple(
-                SharedArray(_text(name), DTYPES[dtype], _integer(length, 1, 1 << 24))
-                for name, dtype, length in _items(values["shared"])
+                SharedArray(checked.text(name), DTYPES[dtype], checked.integer(length, 1, 1 << 24))
+                for name, dtype, length in checked.items(values["shared"])
             ),
             (),
         )
 
-    def _buffer(self, name: Any, element: Any, tensor: Any, writable: Any, width: Any) -> Buffer:
-        _check(tensor is None or tensor in self.tensors)
-        _check(type(writable) is bool)
-        return Buffer(_text(name), DTYPES[element], tensor, writable, _integer(width, 1, 4))
+    def _buffer(self, name: Any, element: Any, tensor: Any, writable: Any, width: Any, is_log: Any) -> Buffer:
+        is_log = checked.boolean(is_log)
+        checked.check(tensor == LOG if is_log else tensor is None or tensor in self.tensors)
+        width = checked.integer(width, 1, 4)
+        return Buffer(checked.text(name), DTYPES[element], tensor, checked.boolean(writable), width, is_log)
+
+    def _log(self, values: Any) -> Layout | None:
+        if values is None:
+            return None
+        kinds = tuple(kind for kind in KINDS if kind in checked.items(values["kinds"]))
+        sites = tuple(self._site(site) for site in checked.items(values["sites"]))
+        paths = tuple(
+            tuple(checked.integer(step, ROUND, 1 << 31) for step in checked.items(path))
+            for path in checked.items(values["paths"])
+        )
+        checked.check(len(paths) == len(sites) and {site.kind for site in sites} == set(kinds) != set())
+        rounds, rank, most = (checked.integer(size, 0, 64) for size in checked.items(values["sizes"]))
+        checked.check(all(site.rank <= rank and len(site.names) <= most for site in sites))
+        return Layout(kinds, sites, paths, rounds, rank, most)
+
+    def _site(self, values: Mapping[str, Any]) -> Site:
+        names = tuple(checked.text(name) for name in checked.items(values["names"], MOST_VALUES))
+        dtypes = tuple(DTYPES[dtype] for dtype in checked.items(values["dtypes"]))
+        checked.check(values["kind"] in KINDS and len(names) == len(dtypes))
+        span: Span | None = None
+        for place in reversed(checked.items(values["span"])):
+            span = replace(self._span(place), via=span)
+        assert span is not None
+        return Site(
+            values["kind"], checked.text(values["text"]), span, names, dtypes, checked.integer(values["rank"], 0, 64)
+        )
 
     def _span(self, place: Any) -> Span:
         number, start, end = place
-        source = self.sources[_integer(number, 0, len(self.sources) - 1)]
-        return Span(source, _integer(start, 0, len(source.text)), _integer(end, 0, len(source.text)))
-
-
-def _check(is_right: bool) -> None:
-    if not is_right:
-        raise ValueError("no entry for this kernel")
-
-
-def _items(values: Any) -> list[Any]:
-    _check(isinstance(values, list) and len(values) <= _MOST_ITEMS)
-    return cast("list[Any]", values)
-
-
-def _text(value: Any) -> str:
-    _check(isinstance(value, str) and len(value) <= _MOST_TEXT)
-    return value
-
-
-def _name(value: Any) -> str:
-    _check(_NAME.match(_text(value)) is not None)
-    return value
-
-
-def _integer(value: Any, low: int, high: int) -> int:
-    _check(type(value) is int and low <= value <= high)
-    return value
+        source = self.sources[checked.integer(number, 0, len(self.sources) - 1)]
+        return Span(source, checked.integer(start, 0, len(source.text)), checked.integer(end, 0, len(source.text)))

@@ -20,6 +20,8 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
 }  # fmt: skip
 _DEEPEST = 64
 _LONGEST = 10_000
+_MOST_TERMS = 1000
+"""Of a product, which the compiler writes as a sum: a short text must not become a long one."""
 
 
 def parse_formula(text: str, dims: Collection[str], scalars: Collection[str] = ()) -> Extent:
@@ -106,6 +108,8 @@ class _Reader:
         while self._peek() in ("*", "%"):
             is_product = self._take() == "*"
             factor = self._factor(depth)
+            if len(result.terms) * len(factor.terms) > _MOST_TERMS:
+                raise ValueError("a product of too many terms")
             result = result * factor if is_product else apply("mod", result, factor)
         return result
 

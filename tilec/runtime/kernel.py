@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tilec import driver
 from tilec.diag.report import Diagnostic, suggest
-from tilec.errors import ArrayError, DeviceError
+from tilec.errors import ArrayError, DeviceError, SandboxError
 from tilec.options import Options
 from tilec.runtime.cache import Build, Variants
 from tilec.runtime.kept import Kept
@@ -24,6 +24,7 @@ from tilec.types import DTYPES, DType
 if TYPE_CHECKING:
     from tilec.runtime.bound import Bound
     from tilec.runtime.compute import Device
+    from tilec.runtime.executable import Code
     from tilec.runtime.windowed import Launchable
     from tilec.wgsl.layout import Binding
 
@@ -126,8 +127,9 @@ class Kernel:
         key = ("grad", names, loss, in_place, how)
         known = self._specialised.get(key)
         if known is None:
+            built = self._default.kernel if loss is None else None
             program, signature = driver.derive(
-                self._program, self.name, names, loss, in_place=in_place, upstream=how, constants=self._constants
+                self._program, self.name, names, loss, in_place=in_place, upstream=how, built=built
             )
             made = Kernel(program, signature, self._constants, self._build)
             if fixed is None:
@@ -213,7 +215,7 @@ class Kernel:
 
     def _compiled(
         self, dims: Mapping[str, int] | None, dtypes: Mapping[str, Any] | None, features: Sequence[str] = ()
-    ) -> driver.Compiled:
+    ) -> Code:
         from tilec.runtime.scalars import I32_HIGHEST, integer_value
 
         for name in dims or {}:
@@ -252,14 +254,21 @@ class Kernel:
 
     def ir(self, after: str | None = None, dtypes: Mapping[str, Any] | None = None) -> str:
         """The tile IR as text, after all passes or after the pass of that name."""
+        self._needs_statements()
         return driver.print_tile(self._variants(self._asked_dtypes(dtypes)).kernel, after)
 
     def plan(self, dims: Mapping[str, int] | None = None, dtypes: Mapping[str, Any] | None = None) -> str:
         """The schedule as text: dispatches, sweeps, where values live."""
         from tilec.plan.print import print_plan
 
+        self._needs_statements()
         compiled = self._compiled(dims, dtypes)
+        assert isinstance(compiled, driver.Compiled)
         return print_plan(compiled.kernel, compiled.plan)
+
+    def _needs_statements(self) -> None:
+        if self._build.sandbox is not None:
+            raise SandboxError(f"{self.name} was compiled in a sandbox, from which only its code comes back")
 
     # -- running ------------------------------------------------------------------------------------------------
 

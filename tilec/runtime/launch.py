@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tilec.driver import stage
-from tilec.errors import ArrayError
+from tilec.errors import ArrayError, SandboxError
 from tilec.options import Limits, Options
 from tilec.runtime.arrays import DeviceArray, numpy_dtype, upload_array
 from tilec.runtime.compute import Device
@@ -17,6 +17,7 @@ from tilec.runtime.prepared import Prepared
 from tilec.runtime.scalars import Number
 from tilec.runtime.trust import shuffled_threads, trusted_builtins
 from tilec.tile.ir import Kernel, TensorParameter
+from tilec.tile.outline import Outline
 from tilec.tile.reports import Log
 from tilec.types import DType
 
@@ -77,6 +78,9 @@ def interpret(
 ) -> dict[str, np.ndarray]:
     """Runs the kernel in the NumPy interpreter. `arrays` have the kernel's shapes and storage types; `log` and
     `unwritten` are filled as `tilec.tile.interp.run` does. `write` gets a line for each step."""
+    if isinstance(kernel, Outline):
+        reason = "was compiled in a sandbox, from which only its code comes back, and the interpreter runs no code"
+        raise SandboxError(f"{kernel.name} {reason}: run it on a device")
     from tilec.tile.interp import run
 
     trace = each_block = None

@@ -15,6 +15,8 @@ from tilec.errors import CompileError
 from tilec.runtime.cache import Build
 from tilec.runtime.disk import choose_store
 from tilec.runtime.kernel import Kernel
+from tilec.runtime.sandbox.compiler import SandboxedCompiler
+from tilec.runtime.sandbox.limits import Sandbox
 from tilec.source import Source
 
 
@@ -29,6 +31,7 @@ def compile(
     name: str = "inline.ph",
     debug: bool = False,
     cache: bool | str | os.PathLike[str] | None = None,
+    sandbox: bool | Sandbox = False,
 ) -> Module:
     """Compiles a `.ph` file, or a source text that diagnostics call `name`. Gives a module of its kernels.
 
@@ -38,19 +41,27 @@ def compile(
     store was made and which elements of outputs they never wrote; they are slower.
     What is compiled for launches is kept on disk for other processes: in the folder `cache`, not at all if it is False,
     otherwise among the user's caches, or where the environment variable TILEC_CACHE says (empty: not at all).
+    With `sandbox` a stranger's source is compiled in a process of its own, at once and for launches, within the limits of a
+    `Sandbox` (True: the usual ones); such kernels run on devices, not in the interpreter. Raises SandboxError where that
+    cannot be.
     """
     if (path is None) == (source is None):
         raise CompileError(["compile takes a path, or source=... and a name for it"])
     if source is not None and not isinstance(source, str):
         raise CompileError([f"source must be a str, not {type(source).__name__}"])
-    build = Build(debug, choose_store(cache))
-    if source is not None:
-        return Module(driver.parse_file(Source(name, source)), build)
-    if not isinstance(path, (str, os.PathLike)):
+    if source is None and not isinstance(path, (str, os.PathLike)):
         raise CompileError([f"a path must be a str or a path, not {type(path).__name__}"])
     if isinstance(path, str) and ("\n" in path or "{" in path):
         raise CompileError(["this is the text of a program, not a path: compile(source=...)"])
-    return Module(driver.parse_file(Path(path)), build)
+    program = Source(name, source) if source is not None else Path(path or "")
+    if sandbox is False:
+        return Module(driver.parse_file(program), Build(debug, choose_store(cache)))
+    limits = Sandbox() if sandbox is True else sandbox
+    if not isinstance(limits, Sandbox):
+        raise CompileError([f"sandbox is True or a tilec.Sandbox, not {type(sandbox).__name__}"])
+    compiler = SandboxedCompiler(program, limits, debug=debug)
+    with compiler.session():
+        return Module(compiler.load(), Build(debug, choose_store(cache), compiler))
 
 
 class Module:

@@ -33,12 +33,14 @@ def infer_requirement(builder: Builder, node: core.Requires) -> None:
 
 def _not_of_launch(value: ir.Value) -> ir.Value | None:
     """An instruction in a condition that the host cannot evaluate."""
-    stack = [value]
+    stack, seen = [value], {value.number}
     while stack:
         value = stack.pop()
         match value:
             case ir.Pointwise():
-                stack.extend(value.operands)
+                new = {operand.number: operand for operand in value.operands if operand.number not in seen}
+                stack.extend(new.values())
+                seen.update(new)
             case ir.Dim() | ir.Scalar() | ir.Const():
                 pass
             case _:

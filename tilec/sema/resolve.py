@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path, PurePosixPath
 
 from tilec.diag import catalog
@@ -9,31 +10,29 @@ from tilec.diag.report import Reporter
 from tilec.sema import lookup
 from tilec.sema.calls import CallGraph
 from tilec.sema.constants import evaluate_const
+from tilec.sema.files import MOST_BYTES, Disk, Files, Place, Refused, check_path
 from tilec.sema.library import library
 from tilec.sema.names import check_names
 from tilec.sema.program import FileScope, Program
 from tilec.sema.signature import read_signature
 from tilec.source import Source, Span
 from tilec.syntax import ast
-from tilec.syntax.parse import MAXIMUM_SIZE, parse
+from tilec.syntax.parse import parse
 
 IMPORT_DEPTH = 64
 MOST_FILES = 64
 
 
-def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
-    """The program in a file (or in a text given as a `Source`).
+def load_program(program: str | Path | Source, reporter: Reporter, files: Files | None = None) -> Program:
+    """The program in a file (or in a text given as a `Source`), read from `files` (None: from disk).
 
     Faults go to `reporter`; the result holds whatever could be understood. Imports of a `Source` are looked for beside
     the path that its name is.
     """
-    loader = _Loader(reporter)
-    if isinstance(program, Source):
-        source, path = program, Path(program.name)
-    else:
-        path = Path(program)
-        source = loader.read(path, str(program), None)
-    scope = loader.load(source, path, 0) if source is not None else FileScope(Source(str(program), ""))
+    loader = _Loader(reporter, files if files is not None else Disk())
+    place = loader.files.main(Path(program.name if isinstance(program, Source) else program))
+    source = program if isinstance(program, Source) else loader.read(place, str(program), None)
+    scope = loader.load(source, place, 0) if source is not None else FileScope(Source(str(program), ""))
     result = Program(scope, list(loader.scopes.values()) or [scope])
     graph = CallGraph(reporter)
     for file in result.files:
@@ -52,23 +51,17 @@ def load_program(program: str | Path | Source, reporter: Reporter) -> Program:
     return result
 
 
-_MOST_BYTES = 4 * MAXIMUM_SIZE + 8
-"""As many as a source within the limit can have; a device file has no end."""
-
-
 class _Loader:
-    def __init__(self, reporter: Reporter) -> None:
+    def __init__(self, reporter: Reporter, files: Files) -> None:
         self.reporter = reporter
-        self.scopes: dict[Path, FileScope] = {}
+        self.files = files
+        self.scopes: dict[Hashable, FileScope] = {}
         self.is_full = False
 
-    def read(self, path: Path, shown: str, importing: Span | None) -> Source | None:
+    def read(self, place: Place, shown: str, importing: Span | None) -> Source | None:
         """The file's text, or None with a diagnostic, which never quotes the content."""
         try:
-            if importing is not None and path.exists() and not path.is_file() and not path.is_dir():
-                raise OSError(0, "not a regular file")  # opening a pipe would wait for its other end
-            with path.open("rb") as file:
-                data = file.read(_MOST_BYTES)
+            data = self.files.read(place)
         except (OSError, ValueError) as error:
             is_missing = isinstance(error, FileNotFoundError)
             reason = "no such file" if is_missing else (getattr(error, "strerror", "") or "not readable").lower()
@@ -79,14 +72,14 @@ class _Loader:
             return None
         try:
             # Of more bytes the last character may be incomplete, and the parser refuses the size anyhow.
-            return Source(shown, data.decode("utf-8-sig", "strict" if len(data) < _MOST_BYTES else "ignore"))
+            return Source(shown, data.decode("utf-8-sig", "strict" if len(data) < MOST_BYTES else "ignore"))
         except UnicodeDecodeError as error:
             self.reporter.error(catalog.NOT_UTF8, importing or _nowhere(shown), path=shown, offset=error.start)
             return None
 
-    def load(self, source: Source, path: Path, depth: int) -> FileScope:
+    def load(self, source: Source, place: Place, depth: int) -> FileScope:
         scope = FileScope(source)
-        self.scopes[path.resolve()] = scope
+        self.scopes[place.key] = scope
         tree = parse(source, self.reporter)
         scope.broken = tree.broken
         imports = []
@@ -96,7 +89,7 @@ class _Loader:
             else:
                 self._define(scope, item)
         for item in imports:
-            imported = self._import(item, source, path, depth)
+            imported = self._import(item, source, place, depth)
             if imported is None:
                 scope.has_failed_import = True
             elif imported is not scope and imported not in scope.imports:
@@ -105,7 +98,7 @@ class _Loader:
         self._check_hiding(scope)
         return scope
 
-    def _import(self, item: ast.Import, source: Source, path: Path, depth: int) -> FileScope | None:
+    def _import(self, item: ast.Import, source: Source, importing: Place, depth: int) -> FileScope | None:
         name, span = item.path.value, item.path.span
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if name.startswith(("/", "\\", "~")) or (parts and ":" in parts[0]):
@@ -114,20 +107,17 @@ class _Loader:
         if ".." in parts:
             self.reporter.error(catalog.IMPORT_PARENT, span, path=name)
             return None
-        if not name.endswith(".ph") or "\0" in name:
-            self.reporter.error(catalog.IMPORT_MISSING, span, path=name, reason="only `.ph` files are imported")
-            return None
-        target = path.parent.joinpath(*parts)
         try:
-            resolved, root = target.resolve(), path.parent.resolve()
-        except (OSError, RuntimeError):
-            self.reporter.error(catalog.IMPORT_MISSING, span, path=name, reason="not readable")
+            check_path(name, parts)
+            place = self.files.locate(importing, parts)
+        except Refused as refused:
+            if refused.is_outside:
+                self.reporter.error(catalog.IMPORT_PARENT, span, path=name)
+            else:
+                self.reporter.error(catalog.IMPORT_MISSING, span, path=name, reason=refused.reason)
             return None
-        if not resolved.is_relative_to(root):  # a symbolic link may lead out as well as `..`
-            self.reporter.error(catalog.IMPORT_PARENT, span, path=name)
-            return None
-        if resolved in self.scopes:
-            return self.scopes[resolved]
+        if place.key in self.scopes:
+            return self.scopes[place.key]
         if depth + 1 >= IMPORT_DEPTH:
             self.reporter.error(catalog.IMPORTS_TOO_DEEP, span, limit=IMPORT_DEPTH)
             return None
@@ -137,8 +127,8 @@ class _Loader:
             self.is_full = True
             return None
         shown = str(PurePosixPath(source.name.replace("\\", "/")).parent.joinpath(*parts))
-        text = self.read(target, shown, span)
-        return self.load(text, target, depth + 1) if text is not None else None
+        text = self.read(place, shown, span)
+        return self.load(text, place, depth + 1) if text is not None else None
 
     def _define(self, scope: FileScope, item: ast.Kernel | ast.Function | ast.Const) -> None:
         name = item.name.name

@@ -32,6 +32,10 @@ def print_value(value: ir.Value) -> str:
     return "\n".join(printer.instruction(value, 0))
 
 
+_MOST_PARTS = 100
+"""Of a requirement's condition: it may use one part many times."""
+
+
 class _Printer:
     def __init__(self, uses_own_numbers: bool = False) -> None:
         self._numbers: dict[int, int] = {}
@@ -172,12 +176,21 @@ class _Printer:
         return type(value).__name__
 
     def expression(self, value: ir.Value) -> str:
-        """A requirement's condition, which stands in no region, written out."""
-        match value:
-            case ir.Pointwise():
-                return f"{value.op}({', '.join(map(self.expression, value.operands))})"
-            case ir.Scalar():
-                return value.parameter
-            case ir.Dim():
-                return str(value.extent)
-        return self._leaf(value)
+        """A requirement's condition, which stands in no region, written out, as far as its first parts."""
+        left = _MOST_PARTS
+
+        def text(part: ir.Value) -> str:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                return "..."
+            match part:
+                case ir.Pointwise():
+                    return f"{part.op}({', '.join(map(text, part.operands))})"
+                case ir.Scalar():
+                    return part.parameter
+                case ir.Dim():
+                    return str(part.extent)
+            return self._leaf(part)
+
+        return text(value)

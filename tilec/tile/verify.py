@@ -69,15 +69,15 @@ class _Verifier:
 
     def _requirement(self, value: ir.Value) -> None:
         _require(value.type == SCALAR_BOOL, "a requirement's condition is a scalar bool")
-
-        def visit(part: ir.Value) -> None:
-            allowed = ir.Dim | ir.Scalar | ir.Const | ir.Pointwise
+        allowed = ir.Dim | ir.Scalar | ir.Const | ir.Pointwise
+        stack, seen = [value], {value.number}
+        while stack:
+            part = stack.pop()
             _require(isinstance(part, allowed), f"{type(part).__name__} in a requirement")
-            for operand in operands_of(part):
-                visit(operand)
             self._types(part)
-
-        visit(value)
+            new = {operand.number: operand for operand in operands_of(part) if operand.number not in seen}
+            stack.extend(new.values())
+            seen.update(new)
 
     def _region(self, region: ir.Region, arguments: Sequence[ir.Argument] = ()) -> None:
         outer = set(self._visible)

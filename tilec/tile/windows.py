@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tilec.source import Span
 from tilec.tile import ir
 from tilec.tile.affine import BLOCK_SYMBOLS, extent_of
+from tilec.tile.outline import Outline
 from tilec.tile.walk import operands_of, regions_of, walk
 from tilec.types import ONE, Atom, DType, Extent, Opaque, Symbol, apply
 
@@ -36,6 +37,8 @@ class NoWindows:
 
 def find_windows(kernel: ir.Kernel, large: str) -> RowWindows | NoWindows:
     """How a kernel is launched on some rows of the tensor `large` at a time, or why it cannot be."""
+    if isinstance(kernel, Outline):
+        return kernel.windows[large]
     parameter = kernel.tensor(large)
     dim = _lone_symbol(parameter.dims[0])
     if dim is None:

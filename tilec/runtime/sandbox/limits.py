@@ -1,0 +1,27 @@
+"""What a compilation in a sandbox may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Limits for one compilation: reading a program with its kernels, or compiling a kernel for a launch.
+
+    seconds: by the clock, from the start of the process; then it is ended. Holds on every system.
+    processor_seconds: of the processor. Holds on Linux and macOS.
+    memory_bytes: of address space, the interpreter's own 100 MB or so included. Holds on Linux only: macOS takes the
+    limit and does not keep it, Windows has none.
+    answer_bytes: of one answer, as JSON text. Holds on every system.
+    """
+
+    seconds: float = 60.0
+    processor_seconds: int = 60
+    memory_bytes: int = 1 << 30
+    answer_bytes: int = 16 << 20
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "processor_seconds", "memory_bytes", "answer_bytes"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be a number of at least 0, not {getattr(self, name)!r}")
