@@ -26,8 +26,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ArrayError", "Bound", "CompileError", "CompileWarning", "DebugError", "DebugWarning", "Device", "DeviceArray",
-    "DeviceError", "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "Sandbox", "SandboxError", "TilecError", "__version__",
-    "compile", "device", "devices",
+    "DeviceError", "DeviceInfo", "DeviceLostError", "Kernel", "Module", "Result", "Sandbox", "SandboxError",
+    "TilecError", "__version__", "compile", "device", "devices",
 ]  # fmt: skip
 
 # Importing tilec is cheap: the compiler, NumPy and wgpu load when they are first used.

@@ -71,8 +71,7 @@ class Loaded:
 
 
 def parse_file(program: str | Path | Source, files: Files | None = None) -> Loaded:
-    """Reads a file (or a text) with what it imports, from `files` (None: from disk). Raises CompileError with everything
-    found."""
+    """Reads a file (or a text) with what it imports (`files` None: from disk). Raises CompileError with all faults."""
     from tilec.sema.resolve import load_program
 
     reporter = Reporter()
@@ -146,9 +145,8 @@ def derive(
 
     It computes what `kernel` does, and the gradient of the weighted sum of `loss` with respect to the tensors `wrt`,
     written over them or to new outputs. The weights are a tensor like the loss, or a scalar (`upstream`). The loss is
-    the only float tensor that the kernel writes, if none is named; `constants` serve to find it, or the kernel itself,
-    `built`, where the caller has it. Raises ArrayError for
-    names that do not fit, and CompileError; what has no gradient is found by `build_kernel`.
+    the only float tensor that the kernel writes, if none is named: of `built`, or of the kernel built with `constants`.
+    Raises ArrayError for names that do not fit, and CompileError; what has no gradient is found by `build_kernel`.
     """
     from tilec.sema.derived.signature import derive_program
 
@@ -376,6 +374,7 @@ def dump(
     constants: Constants | None = None,
     dims: Mapping[str, int] | None = None,
     options: Options | None = None,
+    debug: bool = False,
 ) -> str:
     """The text of one stage: an entry of `STAGES` or `tile@PASS`. Raises CompileError for another name."""
     name, _, after = what.partition("@")
@@ -385,7 +384,7 @@ def dump(
         from tilec.export.tree import tree_text
 
         return tree_text(program.kernels[kernel].node)
-    built = build_kernel(program, kernel, dtypes, constants).kernel
+    built = build_kernel(program, kernel, dtypes, constants, debug=debug).kernel
     if name == "tile":
         return print_tile(built, after or None)
     if name == "plan":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from tilec.text import printable
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -54,6 +56,11 @@ class Span:
     def line(self) -> int:
         """1-based line of the start."""
         return self.source.line_column(self.start)[0]
+
+    @property
+    def place(self) -> str:
+        """File and line, as messages say it."""
+        return f"{printable(self.source.name)}:{self.line}"
 
     @property
     def text(self) -> str:

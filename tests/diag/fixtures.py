@@ -4,7 +4,7 @@ The first line is `// expect: CODE at LINE:COLUMN`. Lines that begin with `//!` 
 `//! dtype A=i32`, `//! const n=0.5`, `//! open OTHER.ph` (compile that file instead), `//! encode latin-1` (the file is
 saved so), `//! chain 70` (beside 70 files, each of which imports the next),
 `//! folder 70` (beside a folder of 70 files),
-`//! seconds 0` (so long may it take), `//! grad A` (derive the gradient kernels of
+`//! seconds 0` (so long may it take), `//! sandbox 0` (so long in a sandbox), `//! grad A` (derive the gradient kernels of
 `Loss`). `<<65 "(">>` in the text stands for the quoted characters 65 times.
 """
 
@@ -19,6 +19,8 @@ from tilec import driver
 from tilec.diag.deadline import limited
 from tilec.diag.report import Diagnostic
 from tilec.errors import CompileError
+from tilec.runtime.sandbox.compiler import SandboxedCompiler
+from tilec.runtime.sandbox.limits import Sandbox
 from tilec.source import Source
 from tilec.types import DTYPES, DType
 
@@ -75,6 +77,8 @@ def compile_fixture(fixture: Fixture) -> tuple[Diagnostic, ...]:
             case "seconds":
                 with limited(float(rest)):
                     return diagnostics_of(program)
+            case "sandbox":
+                return _in_a_sandbox(fixture, float(rest))
             case "grad":
                 gradient = rest
             case _:
@@ -89,6 +93,14 @@ def _encoded(fixture: Fixture, encoding: str) -> tuple[Diagnostic, ...]:
         path = Path(folder) / "main.ph"
         path.write_bytes(fixture.text.encode(encoding))
         return diagnostics_of(path)
+
+
+def _in_a_sandbox(fixture: Fixture, seconds: float) -> tuple[Diagnostic, ...]:
+    try:
+        SandboxedCompiler(fixture.path, Sandbox(seconds=seconds)).load()
+    except CompileError as error:
+        return tuple(one for one in error.diagnostics if isinstance(one, Diagnostic))
+    return ()
 
 
 def _with_chain(fixture: Fixture, length: int) -> tuple[Diagnostic, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from tilec.cli.options import (
     sandboxed_compiler,
 )
 from tilec.cli.terminal import Failure, diagnostics_json, print_json, show_diagnostics
+from tilec.text import json_text, printable
 
 if TYPE_CHECKING:
     from tilec.driver import Loaded
@@ -140,9 +140,9 @@ def _emit(requests: Sequence[_Request], what: str) -> int:
         dims = request.dims[0] if request.dims else None
         text = dump(
             request.program, request.signature.name, what, request.dtypes, request.constants, dims,
-            Options(features=request.features),
+            Options(features=request.features), request.build.debug,
         )  # fmt: skip
-        print(text.rstrip("\n"))
+        print(printable(text.rstrip("\n"), keep="\n"))
     return 0
 
 
@@ -156,7 +156,7 @@ def _compile(requests: Sequence[_Request], options: argparse.Namespace) -> int:
         name = request.signature.name
         kernels.append({"kernel": name, "files": [*files, f"{name}.json"]})
         written |= files
-        written[f"{name}.json"] = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        written[f"{name}.json"] = json_text(document) + "\n"
     if not options.json:
         show_diagnostics(list({str(one): one for one in found}.values()))
     if options.output == "-":

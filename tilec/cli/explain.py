@@ -21,6 +21,7 @@ from tilec.cli.options import (
     pairs,
 )
 from tilec.cli.terminal import Failure, print_json
+from tilec.text import printable
 
 if TYPE_CHECKING:
     from tilec.driver import Explanation
@@ -88,7 +89,7 @@ def _explain_file(options: argparse.Namespace) -> int:
     for name, one in found.items():
         if name in tuned:
             print("as `tilec tune` found it fastest on this device:")
-        print(one.text.rstrip("\n"))
+        print(printable(one.text.rstrip("\n"), keep="\n"))
         if one.cost is None and (sizes or profile is not None):
             print(f"what it costs depends on {one.missing}: --dim {one.missing}=SIZE for every dim")
     if profile is None:

@@ -25,6 +25,7 @@ from tilec.cli.options import (
     pairs,
 )
 from tilec.cli.terminal import Failure, diagnostics_json, print_error, print_json, show_diagnostics
+from tilec.text import printable
 
 
 def parser() -> argparse.ArgumentParser:
@@ -196,7 +197,7 @@ def _told(options: argparse.Namespace, to: io.StringIO | None = None) -> Iterato
         yield kept
         return
     with redirect_stdout(kept), warnings.catch_warnings():
-        warnings.showwarning = lambda message, *rest, **more: print(message)
+        warnings.showwarning = lambda message, *rest, **more: print(printable(str(message), keep="\n"))
         yield kept
 
 

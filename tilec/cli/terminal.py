@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from tilec.text import json_text, printable
+
+_LAYOUT = "\n"
 
 class Failure(Exception):
     """Ends a command with a message and an exit code: 2 for wrong usage."""
@@ -25,12 +27,12 @@ def has_color(stream: TextIO) -> bool:
 
 def print_error(message: str) -> None:
     """One line on standard error."""
-    print(f"tilec: {message}", file=sys.stderr)
+    print(f"tilec: {printable(message, keep=_LAYOUT)}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
     """A JSON document on standard output."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value))
 
 
 def diagnostics_json(diagnostics: Sequence[Any]) -> list[dict[str, object]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tilec.diag.catalog import IDENTIFIERS, ROWS
 from tilec.diag.report import Diagnostic
 from tilec.source import Source, Span
+from tilec.text import printable
 
 _TAB = 4
 _WIDEST = 160
@@ -64,7 +65,9 @@ def render(diagnostic: Diagnostic, color: bool = False) -> str:
 
 def render_all(diagnostics: Sequence[object], color: bool = False) -> str:
     """All diagnostics, separated by empty lines, and a line that counts them."""
-    texts = [render(item, color) if isinstance(item, Diagnostic) else str(item) for item in diagnostics]
+    texts = [
+        render(item, color) if isinstance(item, Diagnostic) else printable(str(item), "\n") for item in diagnostics
+    ]
     counts = summary(diagnostics)
     return "\n\n".join([*texts, counts] if counts else texts)
 
@@ -220,7 +223,7 @@ def _show(group: Sequence[_Place], margin: int, paint: _Paint) -> list[str]:
     blue = _COLOURS["note"]
     line, column = source.line_column(span.start)
     arrow = "-->" if place.mark == "^" and not place.heading else ":::"
-    lines = [f"{' ' * margin}{paint(arrow, blue)} {source.name}:{line}:{column}"]
+    lines = [f"{' ' * margin}{paint(arrow, blue)} {printable(source.name)}:{line}:{column}"]
     if place.heading:
         lines[0] += f" ({place.heading})"
     if not source.text:
@@ -268,10 +271,7 @@ def _underlined(source: Source, number: int, span: Span) -> tuple[str, int, int]
 
 def _display(text: str) -> str:
     """Tabs become spaces, and what a terminal would not print becomes U+FFFD."""
-    shown = text.replace("\t", " " * _TAB)
-    if shown.isascii() and shown.isprintable():
-        return shown
-    return "".join(character if character.isprintable() else "\ufffd" for character in shown)
+    return printable(text.replace("\t", " " * _TAB))
 
 
 def _width(text: str) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tilec.diag.row import Row
 from tilec.errors import CompileError
 from tilec.source import Span
+from tilec.text import printable
 
 LIMIT = 100
 """Diagnostics beyond this number are dropped: nobody reads them, and they cost time to find. An error takes the
@@ -32,7 +33,7 @@ class Diagnostic:
     def __str__(self) -> str:
         place = self.place
         line, column = place.source.line_column(place.start)
-        return f"{place.source.name}:{line}:{column}: {self.severity}[{self.code}]: {self.message}"
+        return f"{printable(place.source.name)}:{line}:{column}: {self.severity}[{self.code}]: {self.message}"
 
     @property
     def place(self) -> Span:
@@ -134,7 +135,8 @@ class Reporter:
         if hint is None and row.hint is not None:
             hint = row.hint.format(**words)
         message, label = row.message.format(**words), row.label.format(**words)
-        diagnostic = Diagnostic(row.code, row.severity, message, label, span, tuple(notes), hint and _one_line(hint))
+        said = tuple((place, _one_line(text)) for place, text in notes)
+        diagnostic = Diagnostic(row.code, row.severity, message, label, span, said, hint and _one_line(hint))
         # A body that is inlined at several calls is one fault of the user's: keyed by the place, not by the way there.
         key = (row.code, id(span.source), span.start, span.end, diagnostic.message)
         if key in self._seen:
@@ -175,8 +177,8 @@ class Reporter:
 
 
 def _one_line(value: object) -> str:
-    """Texts of the source come in with their newlines and at any length."""
-    text = " ".join(str(value).split())
+    """Texts of the source come in with their newlines and at any length, and may speak to the terminal."""
+    text = printable(" ".join(str(value).split()))
     return text if len(text) <= _LONGEST_FIELD else f"{text[: _LONGEST_FIELD - 3]}..."
 
 

@@ -292,9 +292,9 @@ SANDBOX_LIMIT = Row(
     label="",
     hint="give the sandbox more, or compile without it what you trust",
     explanation="""
-In a sandbox (`tilec compile --sandbox`, `tilec.compile(..., sandbox=True)`) the compiler is a process of its own, which is
-ended when it takes more time, memory or output than it was given. Programs within the compiler's own limits need less
-than the sandbox's defaults as a rule.""",
+In a sandbox (`tilec compile --sandbox`, `tilec.compile(..., sandbox=True)`) the compiler is a process of its own, which
+is ended when it takes more time, memory or output than it was given. Programs within the compiler's own limits need
+less than the sandbox's defaults as a rule.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0

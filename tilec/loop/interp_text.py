@@ -75,4 +75,4 @@ def statement_text(statement: ir.Statement) -> str:
     if len(text) > _LENGTH:
         text = f"{text[: _LENGTH - 3]}..."
     span = statement.span if isinstance(statement, ir.Let | ir.StoreElement) else None
-    return text if span is None else f"{text} ({span.source.name}:{span.line})"
+    return text if span is None else f"{text} ({span.place})"

@@ -20,6 +20,7 @@ from tilec.runtime.arrays import (
 )
 from tilec.runtime.scalars import I32_HIGHEST, Number, integer_value
 from tilec.sema.program import KernelSignature, ParameterSignature
+from tilec.text import printable
 from tilec.tile import ir
 from tilec.types import DType, Extent, Symbol
 
@@ -226,9 +227,8 @@ def check_requirements(kernel: ir.Kernel, dims: Mapping[str, int], scalars: Mapp
     """Raises ArrayError with the message of the first `require` that does not hold."""
     for requirement in kernel.requirements:
         if not bool(_host_value(requirement.condition, dims, scalars)[()]):
-            text = requirement.span.text.strip()
-            place = f"{requirement.span.source.name}:{requirement.span.line}"
-            raise ArrayError(f"{kernel.name}: {requirement.message} ({place}: {text})")
+            message, text = (printable(" ".join(one.split())) for one in (requirement.message, requirement.span.text))
+            raise ArrayError(f"{kernel.name}: {message} ({requirement.span.place}: {text})")
 
 
 def _host_value(root: ir.Value, dims: Mapping[str, int], scalars: Mapping[str, Number]) -> np.ndarray:

@@ -133,7 +133,8 @@ class _Reader:
         )  # fmt: skip
         entries = tuple(checked.name(entry) for entry in checked.items(values["entries"]))
         checked.check(len(entries) == len(dispatches))
-        spans = {checked.integer(int(line), 1, checked.MOST_TEXT): self._span(place) for line, place in values["spans"].items()}
+        lines = checked.fields(values["spans"], checked.MOST_TEXT)
+        spans = {checked.integer(int(line), 1, checked.MOST_TEXT): self._span(place) for line, place in lines.items()}
         return Executable(self.kernel, program, Emitted(checked.code(values["wgsl"]), entries, spans), self.options)
 
     def _extent(self, text: Any) -> Extent:

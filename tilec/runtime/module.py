@@ -18,6 +18,7 @@ from tilec.runtime.kernel import Kernel
 from tilec.runtime.sandbox.compiler import SandboxedCompiler
 from tilec.runtime.sandbox.limits import Sandbox
 from tilec.source import Source
+from tilec.text import printable
 
 
 class CompileWarning(UserWarning):
@@ -41,9 +42,9 @@ def compile(
     store was made and which elements of outputs they never wrote; they are slower.
     What is compiled for launches is kept on disk for other processes: in the folder `cache`, not at all if it is False,
     otherwise among the user's caches, or where the environment variable TILEC_CACHE says (empty: not at all).
-    With `sandbox` a stranger's source is compiled in a process of its own, at once and for launches, within the limits of a
-    `Sandbox` (True: the usual ones); such kernels run on devices, not in the interpreter. Raises SandboxError where that
-    cannot be.
+    With `sandbox` a stranger's source is compiled in a process of its own, now and for launches, within the limits of
+    a `Sandbox` (True: the usual ones). Such kernels run on devices, not in the interpreter. Raises SandboxError where
+    there can be no such process.
     """
     if (path is None) == (source is None):
         raise CompileError(["compile takes a path, or source=... and a name for it"])
@@ -104,7 +105,7 @@ class Module:
         return [*super().__dir__(), *self.kernels]
 
     def __repr__(self) -> str:
-        return f"<tilec.Module {self._program.scope.source.name}: {', '.join(self.kernels) or 'no kernel'}>"
+        return f"<tilec.Module {printable(self._program.scope.source.name)}: {', '.join(self.kernels) or 'no kernel'}>"
 
 
 def _no_kernel(name: str, kernels: Mapping[str, Kernel]) -> str:

@@ -157,7 +157,7 @@ def written_tensors(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]]) -> tu
 
 def place_of(kernel: Kernel) -> str:
     """A kernel as errors call it: `double (loss.ph:3)`."""
-    return f"{kernel.name} ({kernel.span.source.name}:{kernel.span.line})"
+    return f"{kernel.name} ({kernel.span.place})"
 
 
 # --- memory of outputs ---------------------------------------------------------------------------------------
@@ -221,5 +221,5 @@ def with_places(words: str, spans: Mapping[int, Span]) -> str:
     for line in _SHADER_PLACE.findall(words):
         span = spans.get(int(line))
         if span is not None:
-            places.append(f"line {line} of the shader is from {span.source.name}:{span.line}")
+            places.append(f"line {line} of the shader is from {span.place}")
     return "\n".join([words, *dict.fromkeys(places)])

@@ -12,6 +12,7 @@ import numpy as np
 from tilec.diag.render import render
 from tilec.diag.report import Diagnostic
 from tilec.errors import DebugError
+from tilec.text import printable
 from tilec.tile.reports import MOST_PRINTED, Log, Number, Record, Site, show_block
 
 _ELEMENTS_SHOWN = 8
@@ -160,7 +161,7 @@ def _values(record: Record) -> str:
 
 def _shown(text: str) -> str:
     """A text of the source on one line, without what a terminal would act on."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in " ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def _number(value: Number) -> str:

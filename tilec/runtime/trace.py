@@ -55,7 +55,7 @@ class Tracer:
 def _place(value: ir.Value) -> str:
     """The line, and where the user's own text called it."""
     outer = outermost(value.span)
-    place = f"{value.span.source.name}:{value.span.line}"
+    place = value.span.place
     return place if outer is value.span else f"{place} (from line {outer.line})"
 
 

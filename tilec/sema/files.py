@@ -57,8 +57,8 @@ class Files(Protocol):
 
 
 class Disk:
-    """Files on disk. The file that is compiled may be anything that can be read; what it imports is a regular file below
-    its folder, also after all symbolic links, and also if folders change between the look and the reading."""
+    """Files on disk. The file that is compiled may be anything that can be read. What it imports is a regular file
+    below its folder, also after all symbolic links, and also if folders change between the look and the reading."""
 
     def __init__(self) -> None:
         self._root = Path()
@@ -91,7 +91,7 @@ class Disk:
             return file.read(MOST_BYTES)
 
     def _open_below(self, parts: Sequence[str]) -> int:
-        """A descriptor of the regular file at a path that had no symbolic links: if it has one now, it is not opened."""
+        """A descriptor of the regular file at a path that had no symbolic links; one that has some now is refused."""
         if os.open not in os.supports_dir_fd:
             path = self._root.joinpath(*parts)
             _check_regular(path.lstat())
@@ -129,6 +129,12 @@ def _check_regular(found: os.stat_result) -> None:
         raise IsADirectoryError(0, "is a directory")
     if not stat.S_ISREG(found.st_mode):
         raise OSError(0, "not a regular file")
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file. Raises UnicodeDecodeError."""
+    # Of too many bytes the last character may be incomplete, and the parser refuses the size anyhow.
+    return data.decode("utf-8-sig", "strict" if len(data) < MOST_BYTES else "ignore")
 
 
 def check_path(name: str, parts: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from tilec.diag.report import Reporter
 from tilec.sema import lookup
 from tilec.sema.calls import CallGraph
 from tilec.sema.constants import evaluate_const
-from tilec.sema.files import MOST_BYTES, Disk, Files, Place, Refused, check_path
+from tilec.sema.files import Disk, Files, Place, Refused, check_path, decoded
 from tilec.sema.library import library
 from tilec.sema.names import check_names
 from tilec.sema.program import FileScope, Program
@@ -71,8 +71,7 @@ class _Loader:
                 self.reporter.error(catalog.CANNOT_READ, _nowhere(shown), path=shown, reason=reason)
             return None
         try:
-            # Of more bytes the last character may be incomplete, and the parser refuses the size anyhow.
-            return Source(shown, data.decode("utf-8-sig", "strict" if len(data) < MOST_BYTES else "ignore"))
+            return Source(shown, decoded(data))
         except UnicodeDecodeError as error:
             self.reporter.error(catalog.NOT_UTF8, importing or _nowhere(shown), path=shown, offset=error.start)
             return None

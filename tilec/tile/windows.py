@@ -32,7 +32,7 @@ class NoWindows:
     span: Span | None = None
 
     def __str__(self) -> str:
-        return self.reason if self.span is None else f"{self.reason} ({self.span.source.name}:{self.span.line})"
+        return self.reason if self.span is None else f"{self.reason} ({self.span.place})"
 
 
 def find_windows(kernel: ir.Kernel, large: str) -> RowWindows | NoWindows:

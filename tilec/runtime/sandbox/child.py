@@ -10,6 +10,7 @@ import json
 import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,7 +23,7 @@ from tilec.runtime.sandbox import confine
 from tilec.runtime.sandbox.outlines import write_outline
 from tilec.runtime.sandbox.records import Places, write_diagnostics, write_signature, write_sources
 from tilec.sema.derived.signature import derive_program
-from tilec.sema.files import Place, Refused
+from tilec.sema.files import Place, Refused, decoded
 from tilec.sema.library import library
 from tilec.sema.program import Program
 from tilec.source import Source
@@ -88,7 +89,8 @@ class _Asked:
             raise (FileNotFoundError if answer["missing"] else OSError)(1, answer["reason"])
         data = base64.b64decode(answer["data"])
         assert isinstance(place.key, int)
-        self.texts[place.key] = data.decode("utf-8-sig", "replace")
+        with suppress(UnicodeDecodeError):
+            self.texts[place.key] = decoded(data)
         return data
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ from tilec.runtime.sandbox.limits import Sandbox
 from tilec.runtime.sandbox.outlines import read_outline
 from tilec.runtime.sandbox.process import PROGRAM, Broken, Exceeded, Process
 from tilec.runtime.sandbox.records import Places, Texts, read_diagnostics, read_signature
-from tilec.sema.files import Disk, Place, Refused, check_path
+from tilec.sema.files import Disk, Place, Refused, check_path, decoded
 from tilec.sema.library import library
 from tilec.sema.program import FileScope, KernelSignature, Program
 from tilec.source import Source, Span
@@ -86,7 +86,8 @@ class SandboxedCompiler:
             answer, places = self._build(_build_request(program, signature, dtypes, constants, self.debug))
             return self._reading(
                 lambda: driver.Built(
-                    read_outline(answer["value"], places), tuple(read_diagnostics(answer["diagnostics"], places))
+                    read_outline(answer["value"], signature, places),
+                    tuple(read_diagnostics(answer["diagnostics"], places))
                 )
             )
 
@@ -186,8 +187,8 @@ class SandboxedCompiler:
         """What `read` makes of an answer; one of another shape is no answer."""
         try:
             return read()
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
-            raise self._broken("it answered what the compiler does not answer") from None
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+            raise self._broken("it answered what the compiler does not answer") from error
 
     def _over(self, limit: str) -> CompileError:
         source = self._source
@@ -271,5 +272,6 @@ class _Files:
         except (OSError, ValueError) as error:
             missing = isinstance(error, FileNotFoundError)
             return {"data": None, "missing": missing, "reason": getattr(error, "strerror", "") or "not readable"}
-        self.texts[number] = data.decode("utf-8-sig", "replace")
+        with suppress(UnicodeDecodeError):  # which is said by the process, without a word of the content
+            self.texts[number] = decoded(data)
         return {"data": base64.b64encode(data).decode()}

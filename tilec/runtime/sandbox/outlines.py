@@ -9,6 +9,7 @@ from tilec.ops import POINTWISE
 from tilec.runtime import checked
 from tilec.runtime.formulas import parse_formula
 from tilec.runtime.sandbox.records import Places, number
+from tilec.sema.program import KernelSignature
 from tilec.tile import ir
 from tilec.tile.outline import Outline
 from tilec.tile.windows import NoWindows, RowWindows, find_windows
@@ -94,9 +95,9 @@ def _write_node(value: ir.Value, operands: list[int]) -> list[Any]:
     raise AssertionError(f"{type(value).__name__} in a requirement")
 
 
-def read_outline(values: Any, places: Places) -> Outline:
-    """Raises ValueError."""
-    return _Reader(checked.fields(values), places).read()
+def read_outline(values: Any, signature: KernelSignature, places: Places) -> Outline:
+    """The outline of that kernel. Raises ValueError."""
+    return _Reader(checked.fields(values), places).read(signature)
 
 
 class _Reader:
@@ -106,19 +107,22 @@ class _Reader:
         self.scalars = tuple(self._scalar(*one) for one in checked.items(values["scalars"]))
         self.integers = [scalar.name for scalar in self.scalars]
 
-    def read(self) -> Outline:
+    def read(self, signature: KernelSignature) -> Outline:
         values, places = self.values, self.places
         tensors = tuple(self._tensor(checked.fields(one)) for one in checked.items(values["tensors"]))
         constants = {checked.name(name): number(value) for name, value in checked.fields(values["constants"]).items()}
         given, parameters = self._names("given_dims"), self._names("parameters")
         known = [one.name for one in (*tensors, *self.scalars)]
-        checked.check(len(set(known)) == len(known) and set(parameters) <= set(known))
-        checked.check(set(given) <= set(self.dims) and set(constants) <= {one.name for one in self.scalars})
+        declared = {one.name: one.kind for one in signature.parameters}
+        checked.check(values["name"] == signature.name and len(set(known)) == len(known))
+        checked.check(declared.keys() >= {*known, *parameters, *constants} and set(given) <= set(self.dims))
+        checked.check(all(declared[one.name] == "tensor" for one in tensors))
+        checked.check(all(declared[name] == "scalar" for name in (*self.integers, *constants)))
         x, y, z = (self._formula(text) for text in checked.items(values["grid"], 3))
         threads = values["threads"]
         span = places.read(values["span"])
         return Outline(
-            checked.name(values["name"]), tensors, self.scalars, parameters, constants, self.dims, given, (x, y, z),
+            signature.name, tensors, self.scalars, parameters, constants, self.dims, given, (x, y, z),
             tuple(self._requirement(*one) for one in checked.items(values["requirements"])), ir.Region([]),
             None if threads is None else checked.integer(threads, 1, 1024), checked.text(values["doc"]), span,
             {one.name: self._windows(values["windows"][one.name], {t.name for t in tensors}) for one in tensors},

@@ -174,7 +174,7 @@ class Texts:
 
 def write_sources(sources: Iterable[Source], by_file: Mapping[int, str]) -> list[list[Any]]:
     """Sources by the numbers of files that hold their texts."""
-    files = {text: file for file, text in reversed(by_file.items())}
+    files = {text: file for file, text in reversed(list(by_file.items()))}
     return [[files.get(source.text) if source.text else None, source.name] for source in sources]
 
 
