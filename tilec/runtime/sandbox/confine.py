@@ -32,7 +32,7 @@ def begin(memory_bytes: int, processor_seconds: int) -> None:
     import resource
 
     _limit(MEMORY, resource.RLIMIT_AS, memory_bytes)
-    _limit(PROCESSOR, resource.RLIMIT_CPU, processor_seconds)
+    _limit(PROCESSOR, resource.RLIMIT_CPU, processor_seconds, 1)  # a second to be ended by the signal that says why
     _limit(FILE_SIZE, resource.RLIMIT_FSIZE, 0)
     _limit(PROCESSES, resource.RLIMIT_NPROC, 0)
     _limit("core", resource.RLIMIT_CORE, 0)
@@ -50,14 +50,16 @@ def close() -> list[str]:
     return list(_held)
 
 
-def _limit(name: str, number: int, most: int) -> None:
+def _limit(name: str, number: int, most: int, more: int = 0) -> None:
     if sys.platform != "win32":
         import resource
 
         _, highest = resource.getrlimit(number)
-        most = most if highest == resource.RLIM_INFINITY else min(most, highest)
+        last = most + more
+        if highest != resource.RLIM_INFINITY:
+            most, last = min(most, highest), min(last, highest)
         try:
-            resource.setrlimit(number, (most, most))
+            resource.setrlimit(number, (most, last))
         except (OSError, ValueError):
             return
         _held.append(name)
