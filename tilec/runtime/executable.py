@@ -188,7 +188,8 @@ class _Reader:
         span: Span | None = None
         for place in reversed(checked.items(values["span"])):
             span = replace(self._span(place), via=span)
-        assert span is not None
+        if span is None:
+            raise ValueError("a site without a place")
         return Site(
             values["kind"], checked.text(values["text"]), span, names, dtypes, checked.integer(values["rank"], 0, 64)
         )

@@ -50,6 +50,7 @@ class SandboxedCompiler:
         self._files = _Files(source)
         self._known: dict[tuple[int | None, str], Source] = {}
         self._process: Process | None = None
+        self._sessions = 0
         self._is_loaded = False
         self._built: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -60,13 +61,13 @@ class SandboxedCompiler:
     def session(self) -> Iterator[None]:
         """A process for what is asked inside."""
         with self._lock:
-            if self._process is not None:
-                yield
-                return
+            self._sessions += 1
             try:
                 yield
             finally:
-                self._end()
+                self._sessions -= 1
+                if not self._sessions:
+                    self._end()
 
     def load(self) -> driver.Loaded:
         """The program, whose kernels have no statements here. Raises as `driver.parse_file` does, and SandboxError."""
