@@ -139,7 +139,8 @@ def test_generated_programs(part: int) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "loop {", "while (x > 0u) {", "for (var i: i32 = 0; i < n; i += 0) {", "for (var i: i32 = 0; i < n; i += step) {",
+        "loop {", "while (x > 0u) {",
+        "for (var i: i32 = 0; i < n; i += 0) {", "for (var i: i32 = 0; i < n; i += step) {",
         "for (var i: i32 = 0; i < n; i -= 1) {", "for (var i: i32 = 0; i < n; j += 1) {", "for (;;) {",
         "for (var i: i32 = 0; i != n; i += 1) {", "for (var i: i32 = 0; i < n; i += 1) {\n  i = 0;",
         "for (var i: u32 = 0u; i < n; i += 4u) {\n  i -= 4u;", "for (var rounds = 0u; rounds < bound; rounds += 1u) {",

@@ -134,9 +134,9 @@ class _Loader:
         match item:
             case ast.Function():
                 table = scope.functions(is_statement=item.value is None)
-                for other in table.get(name, ()):
-                    self._check_overlap(other, item)
-                table.setdefault(name, []).append(item)
+                # One that overlaps is reported and left out, so that few are compared however many there are.
+                if not any(self._check_overlap(other, item) for other in table.get(name, ())):
+                    table.setdefault(name, []).append(item)
             case ast.Kernel():
                 if name in scope.kernels:
                     self._twice("kernel", item.name, scope.kernels[name].name)
@@ -150,7 +150,7 @@ class _Loader:
         notes = [(first.span, "first defined here")]
         self.reporter.error(catalog.DUPLICATE_DEFINITION, name.span, notes=notes, what=what, name=name.name)
 
-    def _check_overlap(self, first: ast.Function, second: ast.Function) -> None:
+    def _check_overlap(self, first: ast.Function, second: ast.Function) -> bool:
         least, most = lookup.arity(first)
         own_least, own_most = lookup.arity(second)
         low, high = max(least, own_least), min(most, own_most)
@@ -160,6 +160,7 @@ class _Loader:
                 catalog.OVERLAPPING_ARITY, second.name.span, notes=[(first.name.span, "the first definition")],
                 name=second.name.name, arity=f"{count} argument{'s' if high != 1 else ''}",
             )  # fmt: skip
+        return low <= high
 
     def _check_conflicts(self, scope: FileScope, imported: FileScope, span: Span) -> None:
         for earlier in scope.imports:

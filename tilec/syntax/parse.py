@@ -6,11 +6,13 @@ first. A statement that fails leaves its item out of the tree and hides nothing 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from lark import Token, UnexpectedToken
 
 from tilec.diag import catalog
+from tilec.diag.deadline import check_time
 from tilec.diag.report import Reporter
 from tilec.source import Source, Span
 from tilec.syntax import ast
@@ -24,6 +26,9 @@ from tilec.syntax.pieces import Block, Line
 
 MAXIMUM_SIZE = 1 << 20
 """Characters of one source."""
+
+_TOKENS_A_LOOK = 256
+"""How many tokens are parsed between looks at the clock."""
 
 _ITEM_STARTS = frozenset(("KERNEL", "FN", "CONST", "IMPORT"))
 
@@ -72,32 +77,29 @@ def _parse_range(source: Source, start: int, end: int, reporter: Reporter) -> as
 def _join_attributes(lines: list[Line], source: Source, reporter: Reporter) -> list[Line]:
     """Attributes stand on lines of their own before their kernel: makes one line of both."""
     joined: list[Line] = []
-    waiting: Line | None = None
+    waiting: list[Line] = []
     for line in lines:
-        if waiting is not None:
-            if line.tokens and line.tokens[0].type in ("KERNEL", "AT"):
-                line.tokens[:0] = waiting.tokens
-                line.broken |= waiting.broken
-            else:
-                _report_lost_attribute(waiting, source, reporter)
-            waiting = None
-        alone = line.tokens and line.tokens[0].type == "AT" and not any(t.type in _ITEM_STARTS for t in line.tokens)
-        if alone:
-            waiting = line
-        else:
-            joined.append(line)
-    if waiting is not None:
-        _report_lost_attribute(waiting, source, reporter)
+        if waiting and not (line.tokens and line.tokens[0].type in ("KERNEL", "AT")):
+            _report_lost_attributes(waiting, source, reporter)
+            waiting = []
+        if line.tokens and line.tokens[0].type == "AT" and not any(t.type in _ITEM_STARTS for t in line.tokens):
+            waiting.append(line)
+            continue
+        if waiting:
+            line.tokens[:0] = [token for one in waiting for token in one.tokens]
+            line.broken |= any(one.broken for one in waiting)
+            waiting = []
+        joined.append(line)
+    if waiting:
+        _report_lost_attributes(waiting, source, reporter)
     return joined
 
 
-def _report_lost_attribute(line: Line, source: Source, reporter: Reporter) -> None:
-    name = str(line.tokens[1]) if len(line.tokens) > 1 else ""
-    reporter.error(
-        catalog.ATTRIBUTE_ON_NOTHING,
-        Span(source, line.tokens[0].start_pos or 0, line.tokens[-1].end_pos or 0),
-        name=name,
-    )
+def _report_lost_attributes(lines: Sequence[Line], source: Source, reporter: Reporter) -> None:
+    first, last = lines[0].tokens, lines[-1].tokens
+    name = str(first[1]) if len(first) > 1 else ""
+    place = Span(source, first[0].start_pos or 0, last[-1].end_pos or 0)
+    reporter.error(catalog.ATTRIBUTE_ON_NOTHING, place, name=name)
 
 
 def _name_of(line: Line) -> list[str]:
@@ -166,6 +168,8 @@ def _parse_tokens(rule: str, line: Line, source: Source, reporter: Reporter) -> 
     index = 0
     try:
         for token in tokens:
+            if not index % _TOKENS_A_LOOK and not source.is_std:
+                check_time(Span(source, token.start_pos or 0, token.end_pos or 0))
             feed(token)
             index += 1
         node = feed(Token("$END", "", tokens[-1].end_pos), True)

@@ -23,14 +23,14 @@ from tilec.runtime.sandbox.limits import Sandbox
 from tilec.runtime.sandbox.outlines import read_outline
 from tilec.runtime.sandbox.process import PROGRAM, Broken, Exceeded, Process
 from tilec.runtime.sandbox.records import Places, Texts, read_diagnostics, read_signature
-from tilec.sema.files import Disk, Place, Refused, check_path, decoded
+from tilec.sema.files import LONGEST_PATH, Disk, Place, Refused, check_path, decoded
 from tilec.sema.library import library
 from tilec.sema.program import FileScope, KernelSignature, Program
+from tilec.sema.resolve import MOST_FILES
 from tilec.source import Source, Span
 from tilec.types import DType
 
 _MOST_QUESTIONS = 100_000
-_MOST_PARTS = 1024
 
 _Read = TypeVar("_Read")
 
@@ -242,11 +242,13 @@ class _Files:
             number = checked.integer(question["read"], 0, len(self._places) - 1)
             key: tuple[Any, ...] = (number,)
             if key not in self._answers:
+                checked.check(len(self.texts) <= MOST_FILES)
                 self._answers[key] = self._read(number)
         else:
             importing, parts = checked.items(question["locate"], 2)
             number = checked.integer(importing, 0, len(self._places) - 1)
-            names = tuple(checked.text(part) for part in checked.items(parts, _MOST_PARTS))
+            names = tuple(checked.text(part) for part in checked.items(parts, LONGEST_PATH))
+            checked.check(sum(map(len, names)) <= LONGEST_PATH)
             key = (number, names)
             if key not in self._answers:
                 self._answers[key] = self._locate(self._places[number], names)
