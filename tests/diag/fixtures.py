@@ -4,8 +4,9 @@ The first line is `// expect: CODE at LINE:COLUMN`. Lines that begin with `//!` 
 `//! dtype A=i32`, `//! const n=0.5`, `//! open OTHER.ph` (compile that file instead), `//! encode latin-1` (the file is
 saved so), `//! chain 70` (beside 70 files, each of which imports the next),
 `//! folder 70` (beside a folder of 70 files),
-`//! seconds 0` (so long may it take), `//! sandbox 0` (so long in a
-sandbox), `//! grad A` (derive the gradient kernels of `Loss`). `<<65 "(">>` in the text stands for the quoted characters 65 times.
+`//! seconds 0` (so long may it take), `//! sandbox 0` (so long in a sandbox),
+`//! grad A` (derive the gradient kernels of `Loss`). `<<65 "(">>` in the text stands for the quoted characters 65
+times.
 """
 
 from __future__ import annotations

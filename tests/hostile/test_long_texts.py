@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
+import tilec
+from tests.fuzz.hostile import limited as seconds
 from tilec import driver
 from tilec.diag.deadline import limited
 from tilec.diag.report import Reporter
@@ -92,9 +94,11 @@ def outcome(text: str) -> str:
         for name in [*loaded.signatures][:2]:
             _ = driver.compile_built(driver.build_kernel(loaded.program, name).kernel).wgsl
     except CompileError as error:
-        assert str(error)
-        return " ".join(sorted({one.code for one in error.diagnostics}))  # type: ignore[attr-defined]
-    return ""
+        found = error
+    else:
+        return ""
+    assert str(found)
+    return " ".join(sorted({one.code for one in found.diagnostics}))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -130,9 +134,10 @@ def test_the_longest(what: str) -> None:
     assert found == codes
 
 
-BRACKETS = ["(", "[", "{", "f(", "A[", "-", "!", "- ! ", "if a {\n", "while a {\n", "for i in range(0, 2) {\n", "else {",
-            "fn f(", "kernel k(", "tensor<", "A[0] else ", "x = (", "where(a, ", "[[", "({[", "let x = (", "1 + (",
-            "-("]  # fmt: skip
+BRACKETS = [
+    "(", "[", "{", "f(", "A[", "-", "!", "- ! ", "if a {\n", "while a {\n", "for i in range(0, 2) {\n", "else {",
+    "fn f(", "kernel k(", "tensor<", "A[0] else ", "x = (", "where(a, ", "[[", "({[", "let x = (", "1 + (", "-(",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("opening", BRACKETS)
@@ -147,6 +152,22 @@ def test_every_bracket_ends_in_a_diagnostic(opening: str, around: str) -> None:
     ends = "".join(closing.get(character, "") for character in reversed(opening))
     for text in (opening * 3000, opening * 3000 + ends * 3000, ends * 3000, (opening + ends) * 1000):
         assert outcome(around.format(text)) != "" or text.count("-") or around == "{}"
+
+
+def test_conditions_of_requires_use_each_part_once() -> None:
+    """What a `let` names is one value, however often it is used: in checks, in texts of stages, before launches."""
+    lets = each(300, "  let a@ = a# + a#\n")
+    for number in range(300):
+        lets = lets.replace("@", str(number + 1), 1)
+    body = f'  let a0 = s * 1.5\n{lets}  require a300 <= 1.0, "no"\n  A[:] = A[:] + s\n'
+    with seconds(60.0):
+        k = tilec.compile(source=kernel(body, "A: tensor<f32>[M], s: f32 = 0.0")).k
+        assert k([1.0], device="numpy").A.tolist() == [1.0]
+        with pytest.raises(tilec.ArrayError, match="no"):
+            k([1.0], 1.0, device="numpy")
+        assert len(k.ir()) < 100_000
+        built = driver.build_kernel(k._program, "k", verify=True).kernel
+        assert len(built.requirements) == 1
 
 
 def test_nothing_raises_the_limit_of_recursion() -> None:

@@ -120,25 +120,49 @@ def import_offences(name: str, text: str, standard: frozenset[str]) -> Iterator[
 
 # What turns data into code; `compile` and `exec` as methods of other things are something else.
 _RUNNING_CALLS = {"eval", "exec", "compile", "__import__"}
-_RUNNING_MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "code", "codeop"}
+_RUNNING_MODULES = {
+    "pickle", "pickletools", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "jsonpickle", "copyreg",
+    "yaml", "code", "codeop", "runpy", "imp", "zipimport", "builtins", "pty", "multiprocessing", "concurrent",
+    "xmlrpc", "ctypes", "_ctypes", "cffi", "timeit", "cProfile", "profile", "pdb", "doctest",
+}  # fmt: skip
+# Processes are started in one place, which tests look at. What is imported by a computed name: files that name them.
+_PROCESS_MODULES = {"subprocess", "asyncio", "posix", "nt", "_posixsubprocess"}
+_PROCESS_CALLS = re.compile(r"(system|popen|exec[lv]\w*|spawn[lv]\w*|posix_spawnp?|fork|forkpty|startfile)\Z")
+_PROCESS_FILES = ("tilec/runtime/sandbox/process.py",)
+_IMPORTING_FILES = ("tilec/__init__.py", "tilec/cli/main.py", "tilec/runtime/sandbox/child.py")
 
 
 def code_from_data(name: str, text: str) -> Iterator[str]:
-    """Ways in which a text or a file could be run as Python: built-in calls, modules, NumPy's pickles."""
+    """Ways in which a text or a file could be run: built-in calls, modules, NumPy's pickles, other programs."""
     tree = ast.parse(text)
     own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for line, package, _ in imported_packages(text):
         if package in _RUNNING_MODULES:
             yield f"{name}:{line}: imports {package}, which makes code of data"
+        if package in _PROCESS_MODULES and name not in _PROCESS_FILES:
+            yield f"{name}:{line}: imports {package}, which starts programs: only {', '.join(_PROCESS_FILES)} may"
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        if isinstance(node.func, ast.Name) and node.func.id in _RUNNING_CALLS - own:
-            yield f"{name}:{node.lineno}: calls {node.func.id}, which makes code of data"
-        for keyword in node.keywords:
-            is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
-            if keyword.arg in ("allow_pickle", "shell") and not is_false:
-                yield f"{name}:{node.lineno}: {keyword.arg} makes code of data"
+        if isinstance(node, ast.Call):
+            yield from _running_call(name, node, own)
+
+
+def _running_call(name: str, node: ast.Call, own: set[str]) -> Iterator[str]:
+    called = node.func
+    if isinstance(called, ast.Name) and called.id in _RUNNING_CALLS - own:
+        yield f"{name}:{node.lineno}: calls {called.id}, which makes code of data"
+    is_import = "import_module" in (getattr(called, "id", ""), getattr(called, "attr", ""))
+    if is_import and name not in _IMPORTING_FILES:
+        yield f"{name}:{node.lineno}: imports what is computed"
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+        if called.value.id == "os" and _PROCESS_CALLS.match(called.attr):
+            yield f"{name}:{node.lineno}: calls os.{called.attr}, which starts programs"
+        if called.attr == "setrecursionlimit":
+            yield f"{name}:{node.lineno}: raises the limit of recursion, and with it a crash"
+    for keyword in node.keywords:
+        is_false = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+        is_lark_cache = keyword.arg == "cache" and getattr(called, "id", "") == "Lark"  # lark's is a pickle
+        if (keyword.arg in ("allow_pickle", "shell", "preexec_fn") or is_lark_cache) and not is_false:
+            yield f"{name}:{node.lineno}: {keyword.arg} makes code of data"
 
 
 def unmarked_comments(name: str, text: str) -> Iterator[str]:

@@ -70,7 +70,12 @@ def test_no_data_becomes_code() -> None:
     [
         "import pickle\n", "def f():\n    from marshal import loads\n", "eval('1')\n", "exec(text)\n",
         "def f(text):\n    return compile(text, 'a', 'eval')\n", "__import__('os')\n",
-        "np.load(path, allow_pickle=True)\n", "subprocess.run(text, shell=wanted)\n",
+        "np.load(path, allow_pickle=True)\n", "subprocess.run(text, shell=wanted)\n", "import shelve\n",
+        "import yaml\n", "from ctypes import cdll\n", "import multiprocessing.pool\n", "import subprocess\n",
+        "from concurrent.futures import ProcessPoolExecutor\n", "os.system(text)\n", "os.execvp(text, [])\n",
+        "os.posix_spawn(text, [], {})\n", "os.popen(text)\n", "os.fork()\n", "importlib.import_module(text)\n",
+        "import_module(text)\n", "import builtins\n", "import runpy\n", "sys.setrecursionlimit(10**6)\n",
+        "Lark(grammar, cache=True)\n", "f(preexec_fn=g)\n", "import cffi\n",
     ],
 )  # fmt: skip
 def test_planted_code_from_data_is_found(text: str) -> None:

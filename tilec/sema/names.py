@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tilec.diag import catalog
+from tilec.diag.deadline import check_time
 from tilec.diag.report import Reporter, suggest
 from tilec.sema import calls, lookup
 from tilec.sema.constants import PREDECLARED
@@ -165,6 +166,8 @@ class _Checker:
                 self.reporter.warning(catalog.UNUSED_LET, local.span, name=name)
 
     def statement(self, node: ast.Statement) -> None:
+        if not node.span.source.is_std:
+            check_time(node.span)
         match node:
             case ast.Let() | ast.Var():
                 self.type(node.type)

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from pathlib import Path, PurePosixPath
 
 from tilec.diag import catalog
+from tilec.diag.deadline import check_time
 from tilec.diag.report import Reporter
 from tilec.sema import lookup
 from tilec.sema.calls import CallGraph
@@ -99,6 +100,7 @@ class _Loader:
 
     def _import(self, item: ast.Import, source: Source, importing: Place, depth: int) -> FileScope | None:
         name, span = item.path.value, item.path.span
+        check_time(span)
         parts = PurePosixPath(name.replace("\\", "/")).parts
         if name.startswith(("/", "\\", "~")) or (parts and ":" in parts[0]):
             self.reporter.error(catalog.IMPORT_ABSOLUTE, span, path=name)
