@@ -60,6 +60,7 @@ def compiling(seconds: float) -> Table:
     command = "from tilec.cli.main import main; raise SystemExit(main())"
     processes = {
         "process `tilec compile`": lambda: _process(command, "compile", str(_EXAMPLE), "-o", "-"),
+        "the same with `--sandbox`": lambda: _process(command, "compile", str(_EXAMPLE), "-o", "-", "--sandbox"),
         "import tilec": _import,
         "process `python -c pass`": lambda: _process("pass"),
     }
