@@ -21,6 +21,7 @@ from tilec.syntax import ast
 from tilec.syntax.parse import parse
 
 IMPORT_DEPTH = 64
+_MOST_OVERLAPPING = 64
 MOST_FILES = 64
 
 
@@ -136,9 +137,11 @@ class _Loader:
         match item:
             case ast.Function():
                 table = scope.functions(is_statement=item.value is None)
-                # One that overlaps is reported and left out, so that few are compared however many there are.
-                if not any(self._check_overlap(other, item) for other in table.get(name, ())):
-                    table.setdefault(name, []).append(item)
+                known = table.setdefault(name, [])
+                overlaps = any(self._check_overlap(other, item) for other in known)
+                # A call may mean one that overlaps; of very many the rest is left out, since each call asks all.
+                if not overlaps or len(known) < _MOST_OVERLAPPING:
+                    known.append(item)
             case ast.Kernel():
                 if name in scope.kernels:
                     self._twice("kernel", item.name, scope.kernels[name].name)
