@@ -111,7 +111,7 @@ def test_a_failure_inside_is_exit_code_70(capsys, files, monkeypatch):
     def fail(*arguments, **options):
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr("tilec.driver.compile_built", fail)
+    monkeypatch.setattr("tilec.runtime.cache.compile_built", fail)
     code, _, err = run(capsys, "compile", "good.ph")
     assert code == 70
     assert "internal error: ZeroDivisionError: planted; this is a bug of tilec" in err

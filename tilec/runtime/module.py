@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilec import driver
 from tilec.diag.report import Diagnostic, suggest
@@ -15,10 +15,11 @@ from tilec.errors import CompileError
 from tilec.runtime.cache import Build
 from tilec.runtime.disk import choose_store
 from tilec.runtime.kernel import Kernel
-from tilec.runtime.sandbox.compiler import SandboxedCompiler
-from tilec.runtime.sandbox.limits import Sandbox
 from tilec.source import Source
 from tilec.text import printable
+
+if TYPE_CHECKING:
+    from tilec.runtime.sandbox.limits import Sandbox
 
 
 class CompileWarning(UserWarning):
@@ -57,6 +58,9 @@ def compile(
     program = Source(name, source) if source is not None else Path(path or "")
     if sandbox is False:
         return Module(driver.parse_file(program), Build(debug, choose_store(cache)))
+    from tilec.runtime.sandbox.compiler import SandboxedCompiler
+    from tilec.runtime.sandbox.limits import Sandbox
+
     limits = Sandbox() if sandbox is True else sandbox
     if not isinstance(limits, Sandbox):
         raise CompileError([f"sandbox is True or a tilec.Sandbox, not {type(sandbox).__name__}"])
