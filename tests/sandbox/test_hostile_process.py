@@ -266,6 +266,19 @@ def _is_running(pid: int) -> bool:
     return state != "Z"
 
 
+@posix
+def test_it_ends_by_itself_when_nobody_is_left_to_end_it() -> None:
+    """As when the caller's process was killed: nobody waits for it, nobody ends it."""
+    process = Process(Sandbox(seconds=0.5), "import time; time.sleep(1000)")
+    try:
+        deadline = time.monotonic() + 10
+        while not process._is_over() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert process._is_over()
+    finally:
+        process.end()
+
+
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     SandboxedCompiler(SOURCE, Sandbox()).load()

@@ -283,8 +283,11 @@ def test_wrong_usage() -> None:
         tilec.compile(source="", sandbox=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="seconds must be"):
         tilec.Sandbox(seconds=-1)
-    with pytest.raises(ValueError, match="memory_bytes must be"):
-        tilec.Sandbox(memory_bytes=float("nan"))  # type: ignore[arg-type]
+    for odd in (float("nan"), float("inf"), 1 << 60):
+        with pytest.raises(ValueError, match="memory_bytes must be"):
+            tilec.Sandbox(memory_bytes=odd)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="seconds must be"):
+            tilec.Sandbox(seconds=odd)
 
 
 def test_the_command_line_refuses_what_does_not_belong_together(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,12 +25,15 @@ def required() -> set[str]:
     return found | {MEMORY} if sys.platform == "linux" else found
 
 
-def begin(memory_bytes: int, processor_seconds: int) -> None:
+def begin(memory_bytes: int, processor_seconds: int, seconds: float) -> None:
     """Limits memory and time, forbids to write files and to start processes."""
     if sys.platform == "win32":
         return
     import resource
+    import signal
 
+    # The other side ends this process in time, unless it has died itself.
+    signal.setitimer(signal.ITIMER_REAL, seconds + 1.0)
     _limit(MEMORY, resource.RLIMIT_AS, memory_bytes)
     _limit(PROCESSOR, resource.RLIMIT_CPU, processor_seconds, 1)  # a second to be ended by the signal that says why
     _limit(FILE_SIZE, resource.RLIMIT_FSIZE, 0)

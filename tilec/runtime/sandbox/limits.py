@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_MOST_SECONDS = 10**9
+_MOST_BYTES = 1 << 50
+
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
@@ -23,5 +26,6 @@ class Sandbox:
 
     def __post_init__(self) -> None:
         for name in ("seconds", "processor_seconds", "memory_bytes", "answer_bytes"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be a number of at least 0, not {getattr(self, name)!r}")
+            value, most = getattr(self, name), _MOST_SECONDS if name.endswith("seconds") else _MOST_BYTES
+            if not 0 <= value <= most:
+                raise ValueError(f"{name} must be a number from 0 to {most:,}, not {value!r}")

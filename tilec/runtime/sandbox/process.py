@@ -25,9 +25,9 @@ PROGRAM = "from tilec.runtime.sandbox import child; child.main()"
 
 _BOOT = """\
 import sys
-sys.path += sys.argv[3:]
+sys.path += sys.argv[4:]
 from tilec.runtime.sandbox import confine
-confine.begin(int(sys.argv[1]), int(sys.argv[2]))
+confine.begin(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
 """
 
 _KEPT_VARIABLES = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
@@ -158,7 +158,7 @@ def _command(limits: Sandbox, program: str) -> list[str]:
         raise SandboxError("the sandbox is a process of its own, and this Python does not know its executable")
     package = Path(confine.__file__).resolve().parents[3]
     homes = dict.fromkeys([str(package), str(Path(lark.__file__).resolve().parents[1])])
-    numbers = [str(int(limits.memory_bytes)), str(int(limits.processor_seconds))]
+    numbers = [str(int(limits.memory_bytes)), str(int(limits.processor_seconds)), str(float(limits.seconds))]
     return [sys.executable, "-I", "-S", "-B", "-c", _BOOT + program, *numbers, *homes]
 
 
