@@ -9,9 +9,9 @@ import pytest
 
 from tests.diff import tint
 from tests.diff.harness import Data, Execution, Subject
-from tests.loop.builders import LANE, U32, buffer, op, program, run, u32
+from tests.loop.builders import I32, LANE, U32, bits, buffer, i32, op, program, run, u32
 from tilec.errors import InternalError
-from tilec.loop import interp, ir
+from tilec.loop import interp, interp_threads, ir
 from tilec.loop.verify import verify
 from tilec.options import Limits, Options
 
@@ -65,6 +65,48 @@ def test_a_shuffle_inside_an_expression():
         verify(replace(made, subgroup=32))
 
 
+def reduced(op_name, value, threads=8):
+    out, local = buffer("out", value.dtype), ir.Local("value", value.dtype)
+    reduction = ir.SubgroupReduce(op_name, value, threads)
+    return program(ir.Let(local, reduction), ir.StoreElement(out, LANE, local), buffers=(out,))
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (reduced("or", bits("shl", u32(1), LANE)), [0xFF, 0xFF00, 0xFF0000, 0xFF000000]),
+        (reduced("max", op("sub", bits("bitcast", LANE, dtype=I32), i32(20))), [-13, -5, 3, 11]),
+    ],
+)
+def test_a_reduction_over_subgroups(made, expected):
+    verify(replace(made, subgroup=8))
+    dtype = np.uint32 if max(expected) > 99 else np.int32
+    got = run(made, out=np.zeros(32, dtype))
+    np.testing.assert_array_equal(got["out"], np.repeat(np.array(expected, dtype), 8))
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (reduced("or", LANE, 16), "a reduction over 16 threads where subgroups have 8"),
+        (reduced("max", LANE), "no reduction of u32 over subgroups by max"),
+        (reduced("add", LANE), "no reduction of u32 over subgroups by add"),
+    ],
+)
+def test_a_reduction_that_is_refused(made, words):
+    with pytest.raises(InternalError, match=words):
+        verify(replace(made, subgroup=8))
+
+
+def test_a_reduction_that_some_threads_do_not_reach():
+    value = ir.Local("value", U32)
+    made = program(ir.If(op("lt", LANE, u32(7)), (ir.Let(value, ir.SubgroupReduce("or", LANE, 2)),)))
+    with pytest.raises(interp.BarrierError, match="only 7 of 32 threads"):
+        run(made)
+    with pytest.raises(InternalError, match="a reduction over subgroups that some threads"):
+        verify(replace(made, subgroup=32))
+
+
 ALL_STATES = """
 kernel states(X: tensor<f32>[M, V], T: tensor<i32>[M], N: tensor<i32>[M, V], Y: tensor<f32>[M, 8],
               Best: tensor<i32>[M, 4]) {
@@ -90,6 +132,14 @@ kernel columns(X: tensor<f32>[M, V], Y: tensor<f32>[2, V]) {
   let x = X[:, :]
   Y[0, :] = colsum(x)
   Y[1, :] = colmax(x)
+}
+"""
+IN_PLACE = """
+kernel in_place(X: tensor<f32>[M, V], T: tensor<i32>[M], Y: tensor<f32>[M]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  Y[r :+ 4, new] = logsumexp(x) - pick(x, T[r :+ 4, new])
+  X[r :+ 4, :] = x - rowmax(x)
 }
 """
 CLUSTERS = [
@@ -122,6 +172,27 @@ def test_every_state_over_many_lanes(threads, subgroup, monkeypatch):
     monkeypatch.setattr(tint, "assert_valid", lambda text: None)  # Tint's default limit is 256
     options = Options(threads=threads, limits=Limits(1024, subgroup=subgroup))
     Subject(ALL_STATES).check(data_of_states(2, 40_000), [Execution("many lanes", options)])
+
+
+@pytest.mark.parametrize("wider", [2, 16])
+def test_subgroups_wider_than_known_give_the_same(wider, monkeypatch):
+    """What the hardware reduces over more threads than the plan knows of stays inside a job."""
+    reduce = interp_threads.Threads.reduce
+
+    def over_more(self, value, name, threads, *rest):
+        return reduce(self, value, name, min(wider * threads, self.workgroup_size), *rest)
+
+    monkeypatch.setattr(interp_threads.Threads, "reduce", over_more)
+    for size, threads in ((4, 64), (8, 256), (32, 128)):
+        options = Options(threads=threads, limits=Limits(subgroup=size))
+        text = Subject(ALL_STATES).compiled(options, {"M": 3, "V": 5000}).wgsl
+        assert "subgroupMax" in text
+        for m, v in ((3, 5000), (9, 40)):
+            Subject(ALL_STATES).check(data_of_states(m, v), [Execution("wider", options)])
+            states = data_of_states(m, v).tensors
+            tensors = {"X": states["X"], "T": states["T"], "Y": np.zeros(m, np.float32)}
+            Subject(IN_PLACE).check(Data(tensors, {}, {"M": m, "V": v}), [Execution("wider", options)])
+        assert "subgroupOr" in Subject(IN_PLACE).compiled(options, {"M": 3, "V": 5000}).wgsl
 
 
 @pytest.mark.parametrize("execution", CLUSTERS, ids=lambda one: one.name)

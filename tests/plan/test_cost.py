@@ -113,12 +113,13 @@ def test_a_sweep_that_turns_finds_what_was_read_last():
     cost = cost_of(EXAMPLES / "train_loss.ph", dims, kernel="train_loss", dtypes={"T": "f16"})
     first, second = [s for each in rounds(cost) for s in each.streams if s.memory == "Logits" and not s.writes]
     logits = 4096 * (1 << 18) * 2
-    assert first.moved == first.touched == second.touched == logits
-    assert 0.5 * logits < second.moved < 0.9 * logits
+    assert first.moved == first.touched == logits
+    assert second.touched == logits - 4096 * 32 * 1024 * 2  # what 1024 lanes keep
+    assert 0.5 * logits < second.moved < 0.9 * second.touched
     half = cost_of(
         EXAMPLES / "train_loss.ph", dims, replace(H200, cache_bytes=H200.cache_bytes // 2), {"T": "f16"}, "train_loss"
     )
-    assert half.moved - cost.moved == pytest.approx((logits - second.moved) / 2, rel=1e-6)
+    assert half.moved - cost.moved == pytest.approx((second.touched - second.moved) / 2, rel=1e-6)
 
 
 def test_of_a_long_row_the_beginning_is_kept():
@@ -294,7 +295,7 @@ def test_advice_names_what_is_lost():
     train = EXAMPLES / "train_loss.ph"
     assert "V=20001: rows of A start between vectors; V divisible by 4" in advice(ROW_SUMS, {"M": 64, "V": 20001})
     long = advice(train, {"M": 8192, "V": 1 << 18}, SMALL_CACHE, {"T": "f32"}, "train_loss")
-    assert "Logits is read again, 7.52 GB more than once" in long
+    assert "Logits is read again, 7.25 GB more than once" in long
     shared = advice(SCALED, {"M": 64, "V": 33}, dtypes={"X": "f16"})
     assert "neighbouring rows of X share words" in shared
     assert "V divisible by 2" in shared

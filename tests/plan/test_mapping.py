@@ -102,13 +102,13 @@ def test_a_long_row_keeps_its_beginning_in_registers():
 
     short, long, odd = phase(M=8192, V=1024), phase(M=8192, V=100_000), phase(M=8192, V=50257)
     assert (short.mapping.resident, short.mapping.streams_rest) == (8, False)
-    assert (long.mapping.resident, long.mapping.width, long.mapping.streams_rest) == (8, 1024, True)
-    assert (odd.mapping.resident, odd.mapping.streams_rest) == (0, False)
+    assert (long.mapping.resident, long.mapping.width, long.mapping.streams_rest) == (10, 1280, True)
+    assert (odd.mapping.resident, odd.mapping.width, odd.mapping.streams_rest) == (4, 512, True)
     assert [item.is_backwards for item in long.items] == [False, True, False]
     assert [item.is_backwards for item in short.items] == [False, False, False]
 
 
-@pytest.mark.parametrize("columns", [1024, 2052, 2056, 3000, 5000, 8192])
+@pytest.mark.parametrize("columns", [1024, 2052, 2056, 2564, 3000, 5000, 8192])
 def test_a_row_partly_in_registers(columns):
     x = normal(np.random.default_rng(columns), (5, columns))
     expected = tile_interp.run(centred(), {"X": x.copy()}, {}, {"M": 5, "V": columns})["X"]

@@ -11,6 +11,8 @@ from tests.plan.test_mapping import doubled, row_sums
 from tests.plan.test_split import loss_and_gradient, tensors_of, three_sweeps
 from tests.tile.build import Builder, dim
 from tilec.facts import Facts
+from tilec.loop.lower import lower
+from tilec.loop.print import print_program
 from tilec.options import Limits, Options
 from tilec.plan.ir import Phase, Plan
 from tilec.plan.make import make_plan
@@ -21,7 +23,8 @@ from tilec.types import ONE, DType, Extent, Symbol
 CPU = Limits(is_cpu=True)
 IN_GROUPS = (
     Options(rows=True), Options(rows=True, threads=16), Options(rows=True, limits=CPU),
-    Options(rows=True, threads=64, limits=CPU),
+    Options(rows=True, threads=64, limits=CPU), Options(rows=True, threads=8, kept=16),
+    Options(rows=True, threads=64, limits=Limits(subgroup=8)),
 )  # fmt: skip
 
 
@@ -93,6 +96,21 @@ def test_only_whole_rows():
     assert turns(beside_rows(), M=8192, V=50257) is None
     assert turns(doubled(), M=8192, V=50257) == 4
     assert turns(doubled(), Options(limits=CPU), M=8192, V=50257) is None
+
+
+def test_a_vector_of_two_rows_has_one_owner_without_a_barrier():
+    """The lane that takes the end of a row takes the beginning of the next."""
+    for kernel in (doubled(), loss_and_gradient()):
+        made = plan(kernel, M=8192, V=50257)
+        text = print_program(lower(kernel, made))
+        assert "barrier, storage too" not in text
+        assert "turn" in text
+
+
+def test_the_beginning_of_a_row_between_vectors_stays_in_registers():
+    (dispatch,) = plan(three_sweeps(), Options(threads=64), M=8192, V=50257).dispatches
+    mapping = dispatch.phase.mapping
+    assert (mapping.resident, mapping.width, mapping.streams_rest) == (4, 64 * 16, True)
 
 
 @pytest.mark.parametrize("build", [

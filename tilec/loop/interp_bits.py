@@ -37,6 +37,11 @@ def _f32_to_bf16(x: np.ndarray) -> np.ndarray:
     return bf16_bits(x).astype(np.uint32)
 
 
+def _number_to_bf16(x: np.ndarray) -> np.ndarray:
+    """As above where x is a number; what becomes of a NaN is visibly wrong."""
+    return np.where(np.isnan(x), np.uint32(0x1234), _f32_to_bf16(x))
+
+
 def _i64_to_i32(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """A 64-bit integer of two u32 words, saturated into i32."""
     wide = (high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)).view(np.int64)
@@ -71,6 +76,7 @@ BITS: dict[str, Callable[..., np.ndarray]] = {
     "helper:bf16_high": lambda word: _bf16_to_f32(word >> np.uint32(16)),
     "helper:pack_f16": lambda low, high: _f32_to_f16(low) | _f32_to_f16(high) << np.uint32(16),
     "helper:pack_bf16": lambda low, high: _f32_to_bf16(low) | _f32_to_bf16(high) << np.uint32(16),
+    "helper:pack_bf16_numbers": lambda low, high: _number_to_bf16(low) | _number_to_bf16(high) << np.uint32(16),
     "helper:f32_to_bf16": _f32_to_bf16,
     "helper:i64_to_i32": _i64_to_i32,
     "helper:i8_to_i32": _i8_to_i32,

@@ -26,6 +26,8 @@ def expression_text(expression: ir.Expr) -> str:
             return f"uniform_load({expression.array.name})"
         case ir.Shuffle():
             return f"shuffle({expression_text(expression.value)}, {expression.mask})"
+        case ir.SubgroupReduce():
+            return f"subgroup_{expression.op}({expression_text(expression.value)})"
         case _:
             return _compound_text(expression)
 

@@ -167,6 +167,15 @@ class Threads:
         self._arrive(mask, statement)
         return np.broadcast_to(value, (self.count,))[np.arange(self.count) ^ distance]
 
+    def reduce(self, value: np.ndarray, op: str, width: int, mask: np.ndarray, statement: int) -> np.ndarray:
+        """The values of each aligned run of `width` threads combined; all of the workgroup must be here."""
+        if self.workgroup_size % width:
+            raise InterpreterError(f"`{self._describe(statement)}` leaves its workgroup of {self.workgroup_size}")
+        self._arrive(mask, statement)
+        runs = np.broadcast_to(value, (self.count,)).reshape(-1, width)
+        combined = {"or": np.bitwise_or, "max": np.maximum}[op].reduce(runs, axis=1)
+        return np.repeat(combined, width)
+
     def _buffer(self, buffer: ir.Buffer) -> Memory:
         if buffer.name not in self._buffers:
             raise InterpreterError(f"the dispatch does not bind {buffer.name}")
@@ -207,6 +216,9 @@ class Threads:
             case ir.Shuffle():
                 value = self.evaluate(expression.value, mask, statement)
                 return self.shuffle(value, expression.mask, mask, statement)
+            case ir.SubgroupReduce():
+                value = self.evaluate(expression.value, mask, statement)
+                return self.reduce(value, expression.op, expression.threads, mask, statement)
             case _:
                 return self._combine(expression, mask, statement)
 

@@ -186,6 +186,21 @@ class Shuffle:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SubgroupReduce:
+    """`value` combined over all threads of the thread's subgroup, which has at least the `threads` of an aligned
+    run, by an idempotent op (`or` of u32, `max` of i32): how many more it has must not matter. Where it may stand: as
+    `Shuffle`."""
+
+    op: str
+    value: Expr
+    threads: int
+
+    @property
+    def dtype(self) -> DType:
+        return self.value.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Component:
     """Component 0 to 3 of a vec4 expression."""
 
@@ -208,7 +223,7 @@ class Vector:
         return self.components[0].dtype
 
 
-Read: TypeAlias = "Load | SharedLoad | UniformLoad | Shuffle"
+Read: TypeAlias = "Load | SharedLoad | UniformLoad | Shuffle | SubgroupReduce"
 """What comes from memory or from another thread."""
 
 Expr: TypeAlias = "Const | Local | Uniform | Builtin | Op | Bits | Select | Component | Vector | Read"

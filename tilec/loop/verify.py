@@ -16,6 +16,7 @@ from tilec.loop.verify_uniformity import Uniformity
 from tilec.types import DType
 
 _POWERS_OF_TWO = frozenset(1 << exponent for exponent in range(7))
+_IDEMPOTENT = {("or", DType.U32), ("max", DType.I32)}
 _INTEGERS = (DType.I32, DType.U32)
 
 
@@ -120,6 +121,13 @@ class _Verifier:
             require(is_uniform, "a shuffle that some threads of a workgroup may not reach")
             is_near = value.mask in _POWERS_OF_TWO and value.mask < min(self._program.subgroup, self._dispatch.threads)
             require(is_near, f"a shuffle over {value.mask} threads where subgroups have {self._program.subgroup}")
+            self._value(value.value, local)
+        elif isinstance(value, ir.SubgroupReduce):
+            require(is_uniform, "a reduction over subgroups that some threads of a workgroup may not reach")
+            is_near = value.threads <= min(self._program.subgroup, self._dispatch.threads)
+            require(is_near, f"a reduction over {value.threads} threads where subgroups have {self._program.subgroup}")
+            is_known = (value.op, value.dtype) in _IDEMPOTENT
+            require(is_known, f"no reduction of {value.dtype} over subgroups by {value.op}")
             self._value(value.value, local)
         else:
             self._value(value, local)

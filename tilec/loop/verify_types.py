@@ -48,6 +48,8 @@ def check_expression(expression: ir.Expr, leaf: Callable[[ir.Expr], None]) -> in
             raise TypeFault(f"the uniform load of {array.name} is not the whole value of a let")
         case ir.Shuffle():
             raise TypeFault("a shuffle is not the whole value of a let")
+        case ir.SubgroupReduce():
+            raise TypeFault("a reduction over subgroups is not the whole value of a let")
         case _:
             return _compound(expression, leaf)
     return 1

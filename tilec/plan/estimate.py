@@ -178,7 +178,7 @@ class _Estimator:
             case "jobs":
                 phase = dispatch.phase
                 kept = prod(self.size(extent) for extent in phase.kept)
-                at_once = phase.mapping.jobs * (phase.rows.turns if phase.rows is not None else 1)
+                at_once = phase.mapping.jobs * phase.mapping.turns
                 if dispatch.merges_blocks:
                     return -(-self.blocks * kept // at_once)
                 return self.blocks * -(-kept // at_once)
@@ -192,7 +192,8 @@ class _Estimator:
         mapping = phase.mapping
         loads = max(1, sum(not each.access.writes and each.elements("s") > 1 for each in self._touches(phase, item)))
         in_flight = min(mapping.unroll, mapping.resident or mapping.unroll) * mapping.granule * loads
-        kept = mapping.resident * mapping.granule if mapping.resident else in_flight
+        is_packed = mapping.granule > 4  # two values a register while they are kept
+        kept = mapping.resident * mapping.granule // (2 if is_packed else 1) if mapping.resident else in_flight
         return _BASE_REGISTERS + kept + work.state_words
 
     # --- rounds ----------------------------------------------------------------------------------------------

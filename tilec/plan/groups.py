@@ -76,14 +76,14 @@ def _kind(reduction: tile.Reduce) -> str:
     return "best" if REDUCTIONS[reduction.op].state == "best" else "plain"
 
 
-def component_dtypes(item: Round) -> list[DType]:
+def component_dtypes(item: Round, trusts_exp: bool) -> list[DType]:
     """The dtypes of the components of all states of a round: its reductions' in the order of `group_states`, then its
-    picks'."""
+    picks'. An exponential that is trusted with NaN tells by itself of one."""
     dtypes: list[DType] = []
     for group in group_states(item.reductions):
         match group.kind:
             case "shifted":
-                dtypes += [DType.F32, *(DType.F32 for _ in group.terms), DType.BOOL]
+                dtypes += [DType.F32, *(DType.F32 for _ in group.terms), *([] if trusts_exp else [DType.BOOL])]
             case "mean":
                 dtypes += [DType.F32, DType.F32, *(DType.F32 for _ in group.terms)]
             case "best":

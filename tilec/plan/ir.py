@@ -179,6 +179,10 @@ class Mapping:
     `resident`: each round's whole sweep is unrolled (at most so many granules a lane), and what a lane has loaded stays
     in its registers from round to round; 0 if streamed. `width` is how many elements such a sweep is known to have.
     `streams_rest`: only that many elements at the beginning are kept, and behind them each sweep is streamed.
+    `screened`: whether a condition of a store, such as `iota == target`, singles out one of so many elements is asked
+    first, and they are computed without it if not; 0: it is computed for each.
+    `turns`: so many neighbouring jobs go to the same lanes one after the other, where blocks merge.
+    `longest`: no streamed sweep has more elements, as far as the plan knows.
     `cluster` lanes combine their states by shuffles; 1: through workgroup memory alone. `jobs_fastest`: neighbouring
     threads take neighbouring jobs (the kept axis is the contiguous one), else neighbouring lanes of one job.
     """
@@ -193,6 +197,9 @@ class Mapping:
     jobs_fastest: bool = False
     cluster: int = 1
     streams_rest: bool = False
+    screened: int = 0
+    turns: int = 1
+    longest: int = 1 << 31
 
     @property
     def threads(self) -> int:
@@ -273,7 +280,8 @@ class Plan:
     `slots` are all scratch slots in order; `homes` the slot of each published value or carried argument; `needed` the
     conditions without which a load is not needed; `workgroup_words` is how much workgroup memory there is, `subgroup`
     how many neighbouring threads may shuffle, `trusts_exp` whether the built-in exponential is right for NaN and -inf;
-    `log` how a debug build's log lies in memory."""
+    `skips_branches` whether a branch that no thread takes costs nothing (a software device executes both sides); `log`
+    how a debug build's log lies in memory."""
 
     dispatches: list[Dispatch]
     slots: list[Slot]
@@ -284,4 +292,5 @@ class Plan:
     workgroup_words: int = 4096
     subgroup: int = 1
     trusts_exp: bool = False
+    skips_branches: bool = True
     log: Layout | None = None

@@ -57,7 +57,7 @@ def make_plan(kernel: tile.Kernel, facts: Facts, options: Options) -> Plan:
     words = options.limits.workgroup_bytes // 4 - 16
     return Plan(
         dispatches, slots, planner.homes, shadows, facts.guards, needed, words, options.limits.subgroup,
-        trusts_exp="exp" in options.trusted, log=log,
+        trusts_exp="exp" in options.trusted, skips_branches=not options.limits.is_cpu, log=log,
     )  # fmt: skip
 
 

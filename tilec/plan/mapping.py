@@ -30,11 +30,18 @@ _LONG_ROW = 1 << 16
 _RESIDENT_VALUES = 64
 """Values of a row that a lane keeps in registers: a quarter of what the hardware can name."""
 _RESIDENT_VALUES_PACKED = 32
-_KEPT_VALUES = 32
-"""Values a lane keeps of a row too long for registers, so that they are not read again. Not of packed rows, whose
-values take twice the registers when they are unpacked: they were slower for it."""
+"""The same of 16-bit values, which stay packed but are unpacked for each sweep: longer rows are streamed by several
+workgroups a multiprocessor, whose sweeps overlap."""
 _REGISTERS = 1 << 15
 """Values that all lanes of a workgroup keep: half of a multiprocessor's registers on the GPUs at hand."""
+_KEPT_VALUES, _KEPT_VALUES_PACKED, _KEPT_BETWEEN_VECTORS = 40, 32, 16
+"""Values a lane keeps of a row too long for registers, so that they are not read again; of rows that begin between
+vectors fewer, since their ends take registers too. More of them spill."""
+_TURNS = 2
+"""Rows that fill a multiprocessor are taken two in turn: a warp that has stored its part of one reads the next, where a
+workgroup of its own would begin only when all warps of the last have ended."""
+_SCREENED = 16
+"""Elements that are asked together whether one of them is singled out."""
 _NEIGHBOURS = 32
 """Threads that read one stretch of memory together: a warp."""
 
@@ -179,35 +186,64 @@ def _is_over(width: Extent, facts: Facts) -> bool:
 def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, options: Options) -> Mapping:
     rounds = _wide_rounds(phase)
     granule = phase.granule
-    resident = known = 0
-    streams_rest = False
+    jobs, jobs_fastest = threads // lanes, _keeps_last_axis(rounds)
     if any(sink.kind == "report" for item in rounds for sink in item.sinks):
         # What a report tells is long code, once for each element in flight: drivers take minutes for it.
-        return Mapping(lanes, threads // lanes, granule, phase.is_whole, jobs_fastest=_keeps_last_axis(rounds))
-    wide = {item.swept for item in rounds}
-    is_straight = all(isinstance(item, Round) for item in phase.items)
-    if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:
-        width = rounds[0].swept[0]
-        values = min(_RESIDENT_VALUES_PACKED if granule > 4 else _RESIDENT_VALUES, _REGISTERS // threads)
-        part = min(_KEPT_VALUES, values)
-        if options.kept is not None:
-            values = part = options.kept
-        most = values // granule
-        keeps_part = granule == 4 and phase.rows is None and not options.limits.is_cpu
-        kept = lanes * granule * (part // granule) if keeps_part else 0
-        if most and facts.at_most(width, lanes * granule * most):
-            known = facts.value(width) or 0
-            resident = -(-known // (lanes * granule)) or most
-            if phase.rows is not None:
-                known = max(0, known - 2 * granule + 2)  # less the ends of a row, which are no whole granules
-        elif kept and facts.size_class(width, (kept,)) == 1:
-            resident, known, streams_rest = kept // (lanes * granule), kept, True
-    jobs = threads // lanes
-    jobs_fastest = _keeps_last_axis(rounds)
-    cluster = max(1, min(lanes, options.limits.subgroup // (jobs if jobs_fastest else 1)))
+        return Mapping(lanes, jobs, granule, phase.is_whole, jobs_fastest=jobs_fastest)
+    resident, known, streams_rest = _residency(phase, lanes, threads, facts, options)
+    is_streamed = not resident or streams_rest
+    sweeps = {item.swept for item in rounds}
+    is_long, is_gpu = lanes > _FEW_LANES, not options.limits.is_cpu
+    turns = _TURNS if not is_streamed and lanes > _MOST_THREADS_PACKED and is_gpu else 1
     return Mapping(
-        lanes, jobs, granule, phase.is_whole, unroll, resident, known, jobs_fastest, cluster, streams_rest
+        lanes,
+        jobs,
+        granule,
+        phase.is_whole,
+        unroll,
+        resident,
+        known,
+        jobs_fastest,
+        cluster=max(1, min(lanes, options.limits.subgroup // (jobs if jobs_fastest else 1))),
+        streams_rest=streams_rest,
+        # A software device executes both sides of a branch; short kernels grow by more than they gain.
+        screened=max(granule, _SCREENED) if granule > 1 and is_long and is_gpu else 0,
+        turns=turns if phase.rows is None else phase.rows.turns,
+        longest=_longest(sweeps, lanes * granule * unroll, facts) if is_streamed else 1 << 31,
     )
+
+
+def _residency(phase: Phase, lanes: int, threads: int, facts: Facts, options: Options) -> tuple[int, int, bool]:
+    """`Mapping.resident`, `width` and `streams_rest`."""
+    rounds, granule = _wide_rounds(phase), phase.granule
+    is_straight = all(isinstance(item, Round) for item in phase.items)
+    if not is_straight or len({item.swept for item in rounds}) != 1 or len(rounds) < 2 or len(rounds[0].swept) != 1:
+        return 0, 0, False
+    width = rounds[0].swept[0]
+    values = min(_RESIDENT_VALUES if granule <= 4 else _RESIDENT_VALUES_PACKED, _REGISTERS // threads)
+    part = 0
+    if not options.limits.is_cpu and (granule == 4 or (granule > 4 and lanes > _MOST_THREADS_PACKED)):
+        part = _KEPT_VALUES_PACKED if granule > 4 else _KEPT_VALUES if phase.rows is None else _KEPT_BETWEEN_VECTORS
+    if options.kept is not None:
+        values, part = options.kept, options.kept if part else 0
+    most = values // granule
+    if most and facts.at_most(width, lanes * granule * most):
+        known = facts.value(width) or 0
+        resident = -(-known // (lanes * granule)) or most
+        # Less the ends of rows that begin between vectors, which are no whole granules.
+        return resident, known if phase.rows is None else max(0, known - 2 * granule + 2), False
+    kept = lanes * granule * (part // granule)
+    if kept and facts.size_class(width, (kept if phase.rows is None else kept + 2 * granule,)) == 1:
+        return part // granule, kept, True
+    return 0, 0, False
+
+
+def _longest(sweeps: set[tuple[Extent, ...]], chunk: int, facts: Facts) -> int:
+    """A bound of the sweeps' elements, by powers of 16 of what lanes take in a round; sums are carried in as many
+    levels as that takes."""
+    bounds = (16 * chunk - 1, 256 * chunk - 1)
+    classes = [facts.size_class(element_count(swept), bounds) for swept in sweeps]
+    return max((1 << 31 if each is None or each == len(bounds) else bounds[each] for each in classes), default=0)
 
 
 def _wide_rounds(phase: Phase) -> list[Round]:

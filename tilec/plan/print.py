@@ -180,8 +180,9 @@ class _Printer:
         else:
             how += f", streamed {mapping.unroll} granules at a time"
         if phase.rows is not None:
-            turns = phase.rows.turns
-            how += ", rows begin between vectors" + (f": {turns} in turn" if turns > 1 else "")
+            how += ", rows begin between vectors"
+        if mapping.turns > 1:
+            how += f", {mapping.turns} jobs in turn"
         self._line(depth, f"{jobs} jobs a block: {how}")
         self._items(phase.items, depth + 1)
 

@@ -69,9 +69,11 @@ def _split_single(dispatch: Dispatch, facts: Facts, options: Options) -> list[Di
     phase = dispatch.phase
     if all(facts.at_most(total, worth) for total in _sweeps(phase)):
         return [dispatch]
-    phase.mapping = replace(phase.mapping, lanes=dispatch.threads, jobs=1, resident=0, streams_rest=False)
+    phase.mapping = replace(
+        phase.mapping, lanes=dispatch.threads, jobs=1, resident=0, streams_rest=False, turns=1
+    )
     smallest = _SINGLE_ELEMENTS_A_PART if options.split is None else _chunk(phase)
-    return _steps(dispatch, ONE, Extent.of(smallest), Extent.of(_SINGLE_MOST_PARTS))
+    return _steps(dispatch, ONE, Extent.of(smallest), Extent.of(_SINGLE_MOST_PARTS), options)
 
 
 def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: Options) -> list[Dispatch]:
@@ -86,7 +88,7 @@ def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: O
             return [dispatch]
     elif not _are_few_and_long(dispatch, jobs, max(1, few), facts):
         return [dispatch]
-    phase.mapping = mapping = replace(mapping, resident=0, streams_rest=False)
+    phase.mapping = mapping = replace(mapping, resident=0, streams_rest=False, turns=1)
     is_asked = bool(options.threads or kernel.threads)
     if mapping.lanes == dispatch.threads > _LANES_OF_A_PART and not (is_asked or options.limits.is_cpu):
         dispatch.threads = _LANES_OF_A_PART
@@ -96,7 +98,7 @@ def _split_few(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts, options: O
     chunk = _chunk(phase)
     smallest = chunk if options.split is not None else max(chunk, _ELEMENTS_A_PART // mapping.jobs)
     at_once = apply("max", ONE, apply("ceildiv", jobs, Extent.of(mapping.jobs)))
-    return _steps(dispatch, jobs, Extent.of(smallest), apply("ceildiv", Extent.of(enough), at_once))
+    return _steps(dispatch, jobs, Extent.of(smallest), apply("ceildiv", Extent.of(enough), at_once), options)
 
 
 def _are_few_and_long(dispatch: Dispatch, jobs: Extent, few: int, facts: Facts) -> bool:
@@ -114,7 +116,9 @@ def _chunk(phase: Phase) -> int:
     return phase.mapping.lanes * phase.mapping.granule * phase.mapping.unroll
 
 
-def _steps(dispatch: Dispatch, jobs: Extent, smallest: Extent, most: Extent) -> list[Dispatch]:
+def _steps(
+    dispatch: Dispatch, jobs: Extent, smallest: Extent, most: Extent, options: Options
+) -> list[Dispatch]:
     """A dispatch for each sweep of the dispatch's phase, and for narrow work that must not share one with a sweep."""
     found: list[Dispatch] = []
     combined: list[tuple[Round, tuple[Slot, ...]]] = []
@@ -138,7 +142,7 @@ def _steps(dispatch: Dispatch, jobs: Extent, smallest: Extent, most: Extent) -> 
         parts = apply("max", ONE, apply("min", apply("ceildiv", element_count(item.swept), smallest), most))
         partials = tuple(
             Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=True)
-            for number, dtype in enumerate(component_dtypes(item))
+            for number, dtype in enumerate(component_dtypes(item, "exp" in options.trusted))
         )
         add("split", waiting, item, parts, partials)
         if partials:

@@ -86,7 +86,7 @@ def work_of(
             _count_access(kernel, plan, phase, sink.store.tensor, vectors, pack, work)
         elif sink.kind != "reduce":
             work.operations += _ADDRESS
-    _count_states(item, work)
+    _count_states(item, work, plan.trusts_exp)
     return work
 
 
@@ -128,8 +128,8 @@ def _count_access(
         work.operations += conversions.get(kernel.tensor(tensor).dtype, 0)
 
 
-def _count_states(item: Round, work: Work) -> None:
-    work.state_words = len(component_dtypes(item))
+def _count_states(item: Round, work: Work, trusts_exp: bool) -> None:
+    work.state_words = len(component_dtypes(item, trusts_exp))
     for group in group_states(item.reductions):
         work.reductions += [reduction.op for reduction in group.reductions]
         if group.kind == "shifted":

@@ -62,7 +62,11 @@ fn probe(
   @builtin(subgroup_size) size: u32,
 ) {
   let partner = subgroupShuffleXor(thread, LEASTu / 2u);
-  if ((lane % LEASTu != thread % LEASTu) | (size < LEASTu) | (partner != (thread ^ (LEASTu / 2u)))) {
+  let last = subgroupMax(i32(thread) - 2000);
+  let bits = subgroupOr(1u << (thread & 31u));
+  let run = (0xffffffffu >> (32u - min(32u, LEASTu))) << (thread & 31u & ~(min(32u, LEASTu) - 1u));
+  let is_reduced = (last >= i32(thread | (LEASTu - 1u)) - 2000) & ((bits & run) == run);
+  if ((lane % LEASTu != thread % LEASTu) | (size < LEASTu) | (partner != (thread ^ (LEASTu / 2u))) | !is_reduced) {
     atomicAdd(&wrong[0], 1u);
   }
 }

@@ -28,6 +28,7 @@ from tilec.loop.ir import (
     Shuffle,
     Statement,
     StoreElement,
+    SubgroupReduce,
     Tell,
     Uniform,
     UniformField,
@@ -310,7 +311,7 @@ class _FunctionEmitter:
         match statement:
             case Let():
                 value = self._text(statement.value)
-                self._module.uses_subgroups |= isinstance(statement.value, Shuffle)
+                self._module.uses_subgroups |= isinstance(statement.value, Shuffle | SubgroupReduce)
                 self._fixed.add(statement.local.number)
                 self._writer.line(f"let {self._define(statement.local)} = {value};")
             case Declare():

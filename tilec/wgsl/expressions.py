@@ -21,6 +21,7 @@ from tilec.loop.ir import (
     Select,
     SharedLoad,
     Shuffle,
+    SubgroupReduce,
     Uniform,
     UniformLoad,
     Vector,
@@ -69,6 +70,7 @@ _INFIX: dict[str, tuple[Level, Level, Level]] = {
 # Operators that may be chained without parentheses on the left although their operands must be tighter.
 _CHAINS = {"&": Level.BITS_AND, "|": Level.BITS_OR, "^": Level.BITS_XOR, "&&": Level.AND, "||": Level.OR}
 _BIT_SYMBOLS = {"and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
+_SUBGROUP = {"or": "subgroupOr", "max": "subgroupMax"}
 _LEAVES = (Const, Local, Uniform, Builtin)
 
 _Piece = tuple[str, Level]
@@ -89,7 +91,7 @@ def _children(expression: Expr) -> tuple[Expr, ...]:
             return (expression.index,)
         case Component():
             return (expression.vector,)
-        case Shuffle():
+        case Shuffle() | SubgroupReduce():
             return (expression.value,)
         case Vector():
             return expression.components
@@ -173,6 +175,8 @@ class ExpressionPrinter:
                 return f"workgroupUniformLoad(&{self._name_of(node.array)}[0])", Level.PRIMARY
             case Shuffle():
                 return f"subgroupShuffleXor({self._of(node.value, Level.BITS_XOR)}, {node.mask}u)", Level.PRIMARY
+            case SubgroupReduce():
+                return f"{_SUBGROUP[node.op]}({self._of(node.value, Level.BITS_XOR)})", Level.PRIMARY
         raise AssertionError(f"no text for {node!r}")
 
     def _constant(self, node: Const) -> _Piece:

@@ -120,6 +120,16 @@ fn pack_bf16(low: f32, high: f32) -> u32 {
     "nearest_bf16",
 )
 _helper(
+    "pack_bf16_numbers",
+    """
+// As pack_bf16, of what is no NaN.
+fn pack_bf16_numbers(low: f32, high: f32) -> u32 {
+  let bits = vec2<u32>(bitcast<u32>(low), bitcast<u32>(high));
+  let rounded = bits + 0x7fffu + ((bits >> vec2<u32>(16u)) & vec2<u32>(1u));
+  return (rounded.x >> 16u) | (rounded.y & 0xffff0000u);
+}""",
+)
+_helper(
     "bf16_to_f32",
     """
 // The bf16 in the low 16 bits.

@@ -112,7 +112,7 @@ class Code:
 
     def declare(self, hint: str, initial: ir.Expr) -> ir.Local:
         """A mutable local."""
-        local = ir.Local(hint, initial.dtype)
+        local = ir.Local(hint, initial.dtype, 4 if isinstance(initial, ir.Vector) else 1)
         self._levels[local.number] = self.level
         self.emit(ir.Declare(local, initial))
         return local

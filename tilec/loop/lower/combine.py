@@ -18,7 +18,7 @@ from tilec.loop.lower.frame import Frame, load_shared, store_shared, thread_numb
 from tilec.loop.lower.moments import MeanState
 from tilec.loop.lower.states import State
 from tilec.plan.groups import component_dtypes
-from tilec.plan.ir import Mapping, Phase
+from tilec.plan.ir import Mapping, Phase, Round
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
 from tilec.types import DType
@@ -79,10 +79,21 @@ def choose_arrays(frame: Frame, phases: list[Phase]) -> None:
     most: Counter[DType] = Counter()
     at_once = min((_components_at_once(frame, phase.mapping) for phase in phases), default=0)
     for item in phase_rounds([*phases]):
-        dtypes = component_dtypes(item)
+        dtypes = component_dtypes(item, frame.plan.trusts_exp)
         for dtype, count in Counter(DType.U32 if dtype is DType.BOOL else dtype for dtype in dtypes).items():
             most[dtype] = max(most[dtype], min(count, at_once))
     frame.shares_words = most.total() > at_once
+
+
+def may_alternate(frame: Frame, phase: Phase) -> bool:
+    """Whether lanes that take jobs in turn exchange once a job, by one step over clusters for which memory is there
+    twice: see `Frame.turn`."""
+    mapping = phase.mapping
+    rounds = [item for item in phase.items if isinstance(item, Round)]
+    counts = [count for item in rounds if (count := len(component_dtypes(item, frame.plan.trusts_exp)))]
+    is_one_step = 1 < mapping.lanes // mapping.cluster <= mapping.cluster
+    is_once = len(rounds) == len(phase.items) and len(counts) == 1
+    return is_one_step and is_once and 2 * counts[0] <= _components_at_once(frame, mapping)
 
 
 def _components_at_once(frame: Frame, mapping: Mapping) -> int:

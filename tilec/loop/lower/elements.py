@@ -52,6 +52,15 @@ class Elements:
         assert end is not None
         return found, end
 
+    def end_lanes(self, rows: Rows) -> tuple[ir.Expr, ir.Expr]:
+        """The lanes that take what a row has before its whole granules, and behind them. A row's end may share a vector
+        with the next row's beginning: the same lane takes both, so that no barrier is needed between the rows."""
+        if self.mapping.lanes == 1:
+            return ZERO, ZERO
+        row = add(self.evaluator.extent(rows.start), self.frame.index.get("k0", ZERO))
+        parity = self.code.let("parity", ir.Bits("and", (row, const(1)), DType.I32))
+        return parity, self.code.let("other", subtract(const(1), parity))
+
     def end(self, item: Round, start: ir.Expr, total: Extent) -> list[Element]:
         """The elements of a granule that begins before the sweep or ends behind it."""
         extent = unsigned(self.evaluator.extent(total))

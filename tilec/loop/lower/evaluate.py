@@ -157,6 +157,9 @@ class Evaluator:
     def _compute(self, value: tile.Value, indices: Indices) -> ir.Expr:
         if value in self.frame.available:
             return read_slot(self.frame, self.frame.plan.homes[value], indices, self.scalar)
+        held = self.operands.held(value, indices)
+        if held is not None:
+            return held
         leaf = self._leaf(value, indices)
         return leaf if leaf is not None else self._compound(value, indices)
 

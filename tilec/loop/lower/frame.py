@@ -98,6 +98,9 @@ class Frame:
         """Workgroup memory has no room for an array of each type: all types share arrays of words."""
         self.shared: dict[object, ir.SharedArray] = {}
         self.shared_is_read = False
+        self.turn: ir.Expr | None = None
+        """The turn of lanes that take several jobs, where one exchange a job alternates between two places, so that no
+        thread overwrites what another still reads."""
         self.used: dict[str, ir.Buffer] = {}
         self.vectors: frozenset[str] = frozenset()
         self.parts: dict[int, tuple[ir.Expr, int]] = {}

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, both, compare, const, divide, multiply, remainder, signed, subtract, unsigned
 from tilec.loop.lower.code import WORKGROUP, ZERO
+from tilec.loop.lower.combine import may_alternate
 from tilec.loop.lower.decisions import aligned
 from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame, store_shared, thread_number
@@ -126,8 +127,8 @@ class ItemLowering:
         at_once = phase.mapping.jobs
         self.lanes(phase)
         workgroup = signed(WORKGROUP)
-        if phase.rows is not None and phase.rows.turns > 1:
-            return self._rows_in_turn(phase, workgroup, phase.rows.turns)
+        if merges_blocks and phase.mapping.turns > 1:
+            return self._jobs_in_turn(phase, workgroup, phase.mapping.turns)
         if merges_blocks:
             _, job, valid = self.numbered(phase, workgroup)
             self._job(phase, job, valid)
@@ -141,17 +142,19 @@ class ItemLowering:
         self._job(phase, job, valid)
         return blocks * groups
 
-    def _rows_in_turn(self, phase: Phase, workgroup: ir.Expr, turns: int) -> Extent:
-        """Neighbouring jobs by the same lanes; a barrier stands between, since two rows may share a vector."""
+    def _jobs_in_turn(self, phase: Phase, workgroup: ir.Expr, turns: int) -> Extent:
+        """Neighbouring jobs by the same lanes, one after the other."""
         code, at_once = self.code, phase.mapping.jobs
         turn = ir.Local("turn", DType.I32)
         code.mark_uniform(turn)
+        self.frame.shared_is_read = True
+        self.frame.turn = turn if may_alternate(self.frame, phase) else None
         with code.block() as body:
             first = multiply(add(multiply(workgroup, const(at_once)), self.frame.slot), const(turns))
             _, job, valid = self._at_number(phase, add(first, turn), True)
             self._job(phase, job, valid)
-            code.emit(ir.Barrier(True))
         code.emit(ir.Loop(turn, ZERO, const(turns), const(1), tuple(body)))
+        self.frame.turn = None
         return ceildiv(self.all_jobs(phase), at_once * turns)
 
     def all_jobs(self, phase: Phase) -> Extent:

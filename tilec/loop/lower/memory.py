@@ -62,13 +62,24 @@ def _from_vector(
             return word
         return from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
     elements = 4 * dtype.elements_per_word
-    first = element_number(frame, parameter, [*coordinates[:-1], base])
-    vector = _vector(frame, parameter, vector_number(frame, dtype, first, part // elements), version)
-    within = part % elements
-    word = ir.Component(vector, within // dtype.elements_per_word)
+    vector = read_vector(frame, parameter, [*coordinates[:-1], base], part // elements, version)
+    return lane_of(frame, dtype, vector, part % elements)
+
+
+def read_vector(
+    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], after: int, version: int
+) -> ir.Expr:
+    """The vector `after` vectors behind the one that starts with the element at `coordinates`."""
+    first = element_number(frame, parameter, coordinates)
+    return _vector(frame, parameter, vector_number(frame, parameter.dtype, first, after), version)
+
+
+def lane_of(frame: Frame, dtype: DType, vector: ir.Expr, number: int) -> ir.Expr:
+    """Element `number` of those in a vector of words."""
+    word = ir.Component(vector, number // dtype.elements_per_word)
     if dtype.size == 4:
         return word
-    if within % dtype.elements_per_word:
+    if number % dtype.elements_per_word:
         return ir.Bits(f"helper:{dtype.label}_high", (word,), DType.F32)
     return from_bits(frame, dtype, word)
 

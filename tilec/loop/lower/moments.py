@@ -162,18 +162,21 @@ class ShiftedState(State):
 
     def components(self, code: Code) -> list[ir.Expr]:
         sums = [tree(code, "add", [sums[term] for sums in self.levels]) for term in self.terms]
-        total = dict(zip(self.terms, sums, strict=True))[_PLAIN]
-        magnitude = _magnitude(total) if self.trusts_exp else self.magnitude
-        has_nan = code.let("has_nan", compare("gt", magnitude, const(_INFINITY_BITS, DType.U32)))
-        return [self.peak, *sums, has_nan]
+        return [self.peak, *sums, *([] if self.trusts_exp else [_is_nan(code, self.magnitude)])]
+
+    def _split(self, components: Sequence[ir.Expr]) -> tuple[ir.Expr, dict[Term, ir.Expr], list[ir.Expr]]:
+        """The maximum, the sums, and whether there is a NaN if that is carried."""
+        count = len(self.terms)
+        sums = dict(zip(self.terms, components[1 : count + 1], strict=True))
+        return components[0], sums, list(components[count + 1 :])
 
     def _all_moved(self, code: Code, part: Sequence[ir.Expr], peak: ir.Expr) -> list[ir.Expr]:
         """A part's sums over the maximum of all parts."""
-        sums = dict(zip(self.terms, part[1:-1], strict=True))
+        own, sums, _ = self._split(part)
         if self.terms == (_PLAIN,):
-            scale = self._exponential(_f32("sub", part[0], peak))
-            return [code.let("term", _f32("mul", part[1], scale))]
-        moves = self._moves(code, part[0], peak)
+            scale = self._exponential(_f32("sub", own, peak))
+            return [code.let("term", _f32("mul", sums[_PLAIN], scale))]
+        moves = self._moves(code, own, peak)
         return [code.let("term", self._moved(sums, term, moves)) for term in self.terms]
 
     def fold(self, code: Code, parts: list[list[ir.Expr]]) -> list[ir.Expr]:
@@ -181,18 +184,22 @@ class ShiftedState(State):
         shift = self._shift(code, peak)
         moved = [self._all_moved(code, part, shift) for part in parts]
         totals = [tree(code, "add", several) for several in zip(*moved, strict=True)]
-        return [peak, *totals, tree(code, "or", [part[-1] for part in parts])]
+        flags = zip(*(self._split(part)[2] for part in parts), strict=True)
+        return [peak, *totals, *(tree(code, "or", several) for several in flags)]
 
     def across(self, code: Code, parts: list[ir.Expr], exchange: Exchange) -> list[ir.Expr]:
         """The maximum first: then each lane rescales once, and plain sums are the same bits in every lane."""
-        peak = exchange.reduce("max_fast", parts[0])
+        own, _, flags = self._split(parts)
+        peak = code.let("peak", exchange.highest(own))
         moved = self._all_moved(code, parts, self._shift(code, peak))
-        return [peak, *(exchange.reduce("add", each) for each in moved), exchange.reduce("or", parts[-1])]
+        return [
+            peak, *(exchange.reduce("add", each) for each in moved), *(exchange.reduce("or", each) for each in flags)
+        ]  # fmt: skip
 
     def results(self, code: Code, components: list[ir.Expr], evaluate: Evaluate) -> list[tuple[tile.Value, ir.Expr]]:
-        peak, has_nan = components[0], components[-1]
-        sums = dict(zip(self.terms, components[1:-1], strict=True))
+        peak, sums, flags = self._split(components)
         total = sums[_PLAIN]
+        has_nan = flags[0] if flags else _is_nan(code, _magnitude(total))
         boolean = DType.BOOL
         is_empty = code.let("is_empty", compare("eq", total, _ZERO))
         is_huge = code.let("is_huge", compare("gt", peak, ir.Const(_F32, -_LOWEST)))
@@ -211,6 +218,10 @@ class ShiftedState(State):
                 value = _f32("log", code.let("safe", ir.Select(is_infinite, _ONE, total)))
             found.append((reduction, code.let(reduction.name or reduction.op, ir.Select(is_nan, _NAN, value))))
         return found
+
+
+def _is_nan(code: Code, magnitude: ir.Expr) -> ir.Expr:
+    return code.let("has_nan", compare("gt", magnitude, const(_INFINITY_BITS, DType.U32)))
 
 
 def _magnitude(value: ir.Expr) -> ir.Expr:

@@ -32,6 +32,11 @@ def viewed(view: tile.View, indices: Indices) -> Indices:
     return tuple(result)
 
 
+def held_key(load: tile.Value, indices: Indices) -> Hashable:
+    """By what is remembered how to make a lane out of packed registers."""
+    return ("held", lane_key(load, indices))
+
+
 class Operands:
     """Says which operands an evaluation needs, in one frame; `known` gives the atom of a lane that is there already."""
 
@@ -66,9 +71,13 @@ class Operands:
                 places += self._rows(value, indices)
         return places
 
+    def held(self, value: tile.Value, indices: Indices) -> ir.Expr | None:
+        """What makes the lane of a load out of packed registers, None if none hold it."""
+        return self._code.find(held_key(value, indices)) if isinstance(value, tile.Load) else None
+
     def certain(self, value: tile.Value, indices: Indices) -> list[Place]:
         """Operands that an evaluation needs unconditionally, with their indices."""
-        if value in self.frame.available:
+        if value in self.frame.available or self.held(value, indices) is not None:
             return []
         match value:
             case tile.View():
@@ -161,6 +170,8 @@ class Operands:
             if current in seen or self.known(current, own) is not None:
                 continue
             seen.add(current)
+            if self.held(current, own) is not None:
+                continue
             if isinstance(current, tile.Load | tile.Pick | tile.Update | tile.Pad) or current in self.frame.available:
                 return True
             if len(seen) > _MOST_VISITS:

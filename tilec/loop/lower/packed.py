@@ -6,6 +6,7 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import const
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.memory import element_number, to_bits, vector_number
+from tilec.loop.lower.states import tree
 from tilec.source import Span
 from tilec.tile import ir as tile
 from tilec.types import DType
@@ -65,16 +66,32 @@ def store_vectors(
 ) -> None:
     """Writes a granule of consecutive elements, the first at `coordinates`, as whole vectors of four words."""
     dtype = parameter.dtype
-    per_word = dtype.elements_per_word
     first = element_number(frame, parameter, coordinates)
-    words: list[ir.Expr] = []
-    for place in range(0, len(values), per_word):
-        words.append(_word(dtype, values[place : place + per_word]))
+    words = _words(frame, dtype, values)
     for place in range(0, len(words), 4):
         number = vector_number(frame, dtype, first, place // 4)
         x, y, z, w = words[place : place + 4]
         vector = ir.Vector((x, y, z, w))
         frame.code.emit(ir.StoreElement(frame.tensor_buffer(parameter.name), number, vector, True, span))
+
+
+def _words(frame: Frame, dtype: DType, values: list[ir.Expr]) -> list[ir.Expr]:
+    """The words that hold the values. A bf16 is rounded by arithmetic on its bits, from which NaNs need an exemption:
+    one test for all values, by a sum that any of them makes NaN, is less work than one for each."""
+    code, per_word = frame.code, dtype.elements_per_word
+    several = [values[place : place + per_word] for place in range(0, len(values), per_word)]
+    if dtype is not DType.BF16 or not frame.plan.skips_branches or all(isinstance(v, ir.Const) for v in values):
+        return [_word(dtype, each) for each in several]
+    words = [code.declare("word", const(0, _U32)) for _ in several]
+    branches: list[tuple[ir.Statement, ...]] = []
+    for helper in ("pack_bf16", "pack_bf16_numbers"):
+        with code.block() as body:
+            for word, each in zip(words, several, strict=True):
+                code.assign(word, ir.Bits(f"helper:{helper}", tuple(each), _U32))
+        branches.append(tuple(body))
+    may_be_nan = code.let("may_be_nan", ir.Op("isnan", (tree(code, "add", values),), DType.BOOL))
+    code.emit(ir.If(may_be_nan, branches[0], branches[1]))
+    return list(words)
 
 
 def store_end(

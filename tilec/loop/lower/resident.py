@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import both
-from tilec.loop.lower.decisions import aligned, lane_key
+from tilec.loop.lower.decisions import Indices, aligned, lane_key
 from tilec.loop.lower.elements import Elements
 from tilec.loop.lower.evaluate import Evaluator, zero_of
 from tilec.loop.lower.frame import Frame
 from tilec.loop.lower.masks import Masks
+from tilec.loop.lower.memory import lane_of, read_vector
 from tilec.loop.lower.needed import NeededRows
+from tilec.loop.lower.operands import held_key
 from tilec.plan.ir import Round, Sink
+from tilec.plan.vectors import PACKED
 from tilec.tile import ir as tile
 from tilec.types import DType
 
@@ -40,24 +43,28 @@ class Resident:
         elements = self.elements.resident(item)
         for load, roles in kept:
             own = [tuple({**self.frame.index, **element.index}[role] for role in roles) for element in elements]
-            zero = zero_of(load.type.dtype)
-            registers = [self.code.declare(load.name or load.tensor, zero) for _ in elements]
             bounds = {(b, "." if b.stretched else roles[axis]) for axis, bs in enumerate(load.type.active) for b in bs}
             common = {bound for bound in bounds if not bound[1].startswith("s")}
+            swept = bounds - common
+            is_whole = self.elements.mapping.is_whole and not swept
+            registers = self._registers(load, own, is_whole)
             alive = both([self.frame.valid, self.masks.holds(common, self.frame.index)])
             needs = self.rows.at_roles(self.frame.plan.needed.get(load, ()), roles, common)
             with self.code.when(alive), self.rows.where_needed(needs):
-                swept = bounds - common
-                size = self.elements.mapping.granule if self.elements.mapping.is_whole and not swept else 1
-                places = list(zip(elements, own, registers, strict=True))
-                for first in range(0, len(places), size):
-                    element = places[first][0]
+                size = self.elements.mapping.granule if is_whole else 1
+                for first in range(0, len(elements), size):
+                    element = elements[first]
                     index = {**self.frame.index, **element.index}
                     with self.code.when(both([element.exists, self.masks.holds(swept, index)])):
-                        for _, indices, register in places[first : first + size]:
-                            self.code.assign(register, self.evaluator.at(load, indices))
-            for indices, register in zip(own, registers, strict=True):
-                self.code.remember(lane_key(load, indices), register)
+                        registers.fill(first, size)
+            registers.remember()
+
+    def _registers(self, load: tile.Load, own: list[Indices], is_whole: bool) -> _Registers:
+        dtype, granule = self.frame.kernel.tensor(load.tensor).dtype, self.elements.mapping.granule
+        is_vector = load.tensor in self.frame.vectors and granule == 4 * dtype.elements_per_word
+        if is_vector and is_whole and dtype in PACKED and load.fill is None:
+            return _PackedRegisters(self.frame, self.evaluator, load, own)
+        return _Registers(self.frame, self.evaluator, load, own)
 
     def _known_loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
         """`_loads`, found again only where values have been published since."""
@@ -84,3 +91,51 @@ class Resident:
                 found.append((value, roles))
             stack.extend(self.evaluator.operands.possible(value, own))
         return found
+
+
+class _Registers:
+    """The lanes of a load at some indices, a register each."""
+
+    def __init__(self, frame: Frame, evaluator: Evaluator, load: tile.Load, own: list[Indices]) -> None:
+        self.frame, self.code, self.evaluator = frame, frame.code, evaluator
+        self.load, self.own = load, own
+        self._declare()
+
+    def _declare(self) -> None:
+        zero = zero_of(self.load.type.dtype)
+        self.locals = [self.code.declare(self.load.name or self.load.tensor, zero) for _ in self.own]
+
+    def fill(self, first: int, count: int) -> None:
+        """Loads lanes, here where they are active."""
+        for number in range(first, first + count):
+            self.code.assign(self.locals[number], self.evaluator.at(self.load, self.own[number]))
+
+    def remember(self) -> None:
+        """From now on the lanes are found in the registers."""
+        for indices, register in zip(self.own, self.locals, strict=True):
+            self.code.remember(lane_key(self.load, indices), register)
+
+
+class _PackedRegisters(_Registers):
+    """The same as the words of the tensor, a vector a register: half as many, unpacked anew by each sweep."""
+
+    def _declare(self) -> None:
+        self.parameter = self.frame.kernel.tensor(self.load.tensor)
+        self.size = 4 * self.parameter.dtype.elements_per_word
+        zero = ir.Const(DType.U32, 0)
+        self.locals = [
+            self.code.declare(f"{self.load.tensor}_vector", ir.Vector((zero, zero, zero, zero)))
+            for _ in range(len(self.own) // self.size)
+        ]
+
+    def fill(self, first: int, count: int) -> None:
+        assert count == self.size
+        coordinates = self.evaluator.coordinates(self.load, self.own[first])
+        vector = read_vector(self.frame, self.parameter, coordinates, 0, self.load.number)
+        self.code.assign(self.locals[first // count], vector)
+
+    def remember(self) -> None:
+        for number, indices in enumerate(self.own):
+            register = self.locals[number // self.size]
+            lane = lane_of(self.frame, self.parameter.dtype, register, number % self.size)
+            self.code.remember(held_key(self.load, indices), lane)

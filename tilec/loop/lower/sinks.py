@@ -15,11 +15,13 @@ from tilec.loop.lower.masks import Condition, Masks
 from tilec.loop.lower.memory import write_element, write_slot
 from tilec.loop.lower.packed import store_end, store_granule, store_vectors
 from tilec.loop.lower.reports import ReportLowering
+from tilec.loop.lower.screen import Screen
 from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Sink
 from tilec.tile import ir as tile
 from tilec.types import DType
 
+Bounds: TypeAlias = "tuple[ir.Expr, ir.Expr]"
 Pending: TypeAlias = "tuple[Element, ir.Expr | None, ir.Expr]"
 """What is still to be stored: the element, under which condition, the value."""
 
@@ -34,6 +36,7 @@ class SinkLowering:
         self.mapping = mapping
         self.masks = masks
         self.reports = ReportLowering(frame, evaluator)
+        self.screen = Screen(frame, evaluator, mapping)
 
     def emit(
         self,
@@ -91,12 +94,32 @@ class SinkLowering:
             for sink in group:
                 for element in elements:
                     self._load(sink, element)
+        step = max(size, self.mapping.screened)
+        for first in range(0, len(elements), step):
+            self._screened(group, elements[first : first + step])
+
+    def _screened(self, group: list[Sink], elements: list[Element]) -> None:
+        """Stores of unmasked elements; apart for blocks of which no element is singled out, where the plan says so."""
+        singles = self.screen.singles(group) if self.mapping.screened and len(elements[0].index) == 1 else []
+        if not singles:
+            self._granules(group, elements)
+            return
+        test = self.screen.meets(singles, elements)
+        branches: list[tuple[ir.Statement, ...]] = []
+        for assumed in ([], self.screen.assumptions(singles, elements)):
+            with self.code.block() as body, self.evaluator.decisions.assuming(assumed):
+                self._granules(group, elements)
+            branches.append(tuple(body))
+        self.code.emit(ir.If(test, branches[0], branches[1]))
+
+    def _granules(self, group: list[Sink], elements: list[Element]) -> None:
+        size = max(1, self.mapping.granule)
         for first in range(0, len(elements), size):
             for sink, stores in self._unmasked(group, {}, elements[first : first + size]):
                 self._store(sink, stores)
 
-    def _load(self, sink: Sink, element: Element) -> None:
-        """Reads what the sink needs at the element, whatever conditions hold."""
+    def _load(self, sink: Sink, element: Element, tensors: frozenset[str] | None = None) -> None:
+        """Reads what the sink needs at the element, whatever conditions hold; of these tensors, or of all."""
         index = {**self.frame.index, **element.index}
         stack = [(sink.operand, aligned(sink.operand, tuple(index[role] for role in sink.roles)))]
         seen: set[object] = set()
@@ -106,16 +129,17 @@ class SinkLowering:
                 continue
             seen.add(value)
             if isinstance(value, tile.Load):
-                self.evaluator.at(value, own)
+                if tensors is None or value.tensor in tensors:
+                    self.evaluator.at(value, own)
             else:
                 stack.extend(self.evaluator.operands.children(value, own))
 
     def own_pick(
-        self, sink: Sink, state: PickState, mask: set[Condition], part: tuple[ir.Expr, ir.Expr] | None, has_ends: bool
+        self, sink: Sink, state: PickState, mask: set[Condition], part: Bounds | None, end_lanes: Bounds | None
     ) -> None:
         """The lane that the sweep gives the picked element to reads it, before it may overwrite it.
 
-        `part`: the elements that are swept here; `has_ends`: what lies outside them is the first two lanes'.
+        `part`: the elements that are swept here; `end_lanes` take what lies before them, and behind.
         """
         pick, code = sink.pick, self.code
         with code.when(self.masks.holds(mask, self.frame.index)):
@@ -123,14 +147,14 @@ class SinkLowering:
             index = self.evaluator.at(pick.index, aligned(pick.index, indices))
             own = (*aligned(pick.operand, indices)[:-1], index)
             granule, lanes = self.mapping.granule, self.mapping.lanes
-            place = subtract(index, part[0]) if has_ends and part is not None else index
+            place = subtract(index, part[0]) if end_lanes is not None and part is not None else index
             owner = remainder(divide(unsigned(place), const(granule, DType.U32)), const(lanes, DType.U32))
-            if has_ends and part is not None:
-                first, end = part
-                behind = ir.Select(compare("ge", index, end), const(1 if lanes > 1 else 0, DType.U32), owner)
-                owner = ir.Select(compare("lt", index, first), const(0, DType.U32), behind)
+            if end_lanes is not None and part is not None:
+                before, behind = map(unsigned, end_lanes)
+                owner = ir.Select(compare("ge", index, part[1]), behind, owner)
+                owner = ir.Select(compare("lt", index, part[0]), before, owner)
             mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None
-            if not has_ends and part is not None:
+            if end_lanes is None and part is not None:
                 first, end = part
                 mine = both([compare("le", first, index), compare("lt", index, end), mine])
             with (
@@ -149,8 +173,11 @@ class SinkLowering:
         """One block a chunk of elements with all reads, updates and stores of it."""
         for chunk, condition in zip(chunks, conditions, strict=True):
             with self.code.when(None if condition is None else self.code.let("is_active", condition)):
-                for sink, stores in self._unmasked(group, states, chunk):
-                    self._store(sink, stores)
+                if any(sink.kind in ("reduce", "report") for sink in group):
+                    for sink, stores in self._unmasked(group, states, chunk):
+                        self._store(sink, stores)
+                else:
+                    self._screened(group, chunk)
 
     def _masked(
         self,
@@ -181,8 +208,26 @@ class SinkLowering:
         elements: list[Element],
         masks: dict[Sink, set[Condition]],
     ) -> None:
-        """The same for a granule of which only some elements exist: they join states together, the others as what is
-        neutral, or one by one."""
+        """The same for a granule of which only some elements exist, if any: they join states together, the others as
+        what is neutral, or one by one."""
+        any_exists: ir.Expr | None = None
+        for element in elements:
+            assert element.exists is not None
+            either = element.exists if any_exists is None else ir.Op("or", (any_exists, element.exists), DType.BOOL)
+            any_exists = either
+        with self.code.when(any_exists):
+            for sink in sinks:
+                for element in elements:
+                    self._load(sink, element, self.frame.vectors)
+            self._emit_end(sinks, states, elements, masks)
+
+    def _emit_end(
+        self,
+        sinks: list[Sink],
+        states: dict[tile.Value, State],
+        elements: list[Element],
+        masks: dict[Sink, set[Condition]],
+    ) -> None:
         several = [s for s in sinks if s.kind != "reduce" or states[s.value].reductions[0] is s.value]
         held: dict[Sink, list[Pending]] = {}
         for element in elements:

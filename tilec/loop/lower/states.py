@@ -42,6 +42,14 @@ class Exchange(Protocol):
 
     def reduce(self, op: str, value: ir.Expr) -> ir.Expr: ...
 
+    def only(self, value: ir.Expr) -> ir.Expr:
+        """The value that one lane holds where all others hold 0."""
+        ...
+
+    def highest(self, value: ir.Expr) -> ir.Expr:
+        """The highest f32 of any lane; where a lane has a NaN, anything."""
+        ...
+
 
 class State:
     """A state under construction in one sweep. `reductions` are the instructions that it gives the results of, `inputs`
@@ -190,7 +198,7 @@ class PickState(State):
         return [tree(code, "or" if self.dtype is DType.BOOL else "add", [part[0] for part in parts])]
 
     def across(self, code: Code, parts: list[ir.Expr], exchange: Exchange) -> list[ir.Expr]:
-        return [exchange.reduce("or" if self.dtype is DType.BOOL else "add", parts[0])]
+        return [exchange.only(parts[0])]
 
     def results(self, code: Code, components: list[ir.Expr], evaluate: Evaluate) -> list[tuple[tile.Value, ir.Expr]]:
         return [(self.pick, components[0])]

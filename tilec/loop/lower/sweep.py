@@ -93,7 +93,8 @@ class RoundLowering:
             for sink in item.picks:
                 with self.rows.where_needed(self.rows.needs_of(sink, common)):
                     mask = masks[sink] - common
-                    self.sinks.own_pick(sink, picked[sink.pick], mask, self.part, self.phase.rows is not None)
+                    lanes = None if self.phase.rows is None else self.elements.end_lanes(self.phase.rows)
+                    self.sinks.own_pick(sink, picked[sink.pick], mask, self.part, lanes)
             rest = [sink for sink in sinks if sink.kind != "pick"]
             if rest:
                 self._by_needs(item, rest, states, masks, common)
@@ -195,14 +196,23 @@ class RoundLowering:
     ) -> None:
         total = element_count(item.swept)
         keeps = self.mapping.resident and item.swept  # a reduction over axes of extent 1 sweeps nothing
+        if self.phase.rows is not None:  # first, so that their loads are under way together with others
+            self._ends(item, total, sinks, states, masks)
         if keeps and not item.is_backwards:
-            self.sinks.emit(sinks, states, self.elements.resident(item), masks)
+            self._resident(item, sinks, states, masks)
         if not keeps or self.mapping.streams_rest:
             self._streamed(item, total, sinks, states, masks)
         if keeps and item.is_backwards:
-            self.sinks.emit(sinks, states, self.elements.resident(item), masks)
-        if self.phase.rows is not None:
-            self._ends(item, total, sinks, states, masks)
+            self._resident(item, sinks, states, masks)
+
+    def _resident(
+        self, item: Round, sinks: list[Sink], states: dict[tile.Value, State], masks: dict[Sink, set[Condition]]
+    ) -> None:
+        """What stays in registers; packed values a few granules at a time, so that few are unpacked at once."""
+        elements, mapping = self.elements.resident(item), self.mapping
+        size = mapping.granule * mapping.unroll if mapping.granule > 4 else len(elements)
+        for first in range(0, len(elements), size):
+            self.sinks.emit(sinks, states, elements[first : first + size], masks)
 
     def _ends(
         self,
@@ -215,11 +225,13 @@ class RoundLowering:
         """What a row has before and behind its whole granules: one lane takes each end."""
         code = self.code
         assert self.part is not None
+        assert self.phase.rows is not None
         first, end = self.part
+        first_lane, _ = self.elements.end_lanes(self.phase.rows)
         number = ir.Local("end", DType.I32)
         with code.block() as body:
             before = subtract(first, const(self.mapping.granule))
-            start = code.let("c", ir.Select(compare("eq", number, ZERO), before, end))
+            start = code.let("c", ir.Select(compare("eq", number, first_lane), before, end))
             self.sinks.emit_end(sinks, states, self.elements.end(item, start, total), masks)
         code.emit(ir.Loop(number, self.frame.lane, const(2), const(self.mapping.lanes), tuple(body)))
 
@@ -235,9 +247,10 @@ class RoundLowering:
         stride = mapping.lanes * mapping.granule
         chunk = stride * mapping.unroll
         offset = code.let("offset", multiply(self.frame.lane, const(mapping.granule)))
-        kept = self.mapping.width if self.mapping.streams_rest and self.part is None else 0
-        first, end = self.part or (const(kept), self.evaluator.extent(total))
-        rest = total - kept
+        is_kept = self.mapping.streams_rest and (self.part is None or self.phase.rows is not None)
+        kept = self.mapping.width if is_kept else 0
+        first, end = self.part or (ZERO, self.evaluator.extent(total))
+        first, rest = add(first, const(kept)), total - kept
         if self.part is None:
             rounds = self.evaluator.extent(apply("div", rest, Extent.of(chunk)))
         else:
@@ -286,10 +299,9 @@ class RoundLowering:
         """How many levels of sums above the running one keep each of them to about 16 terms."""
         if self.mapping.resident and not self.mapping.streams_rest:
             return 0
-        total = 1
-        for extent in item.swept:
-            total = 1 << 31 if extent.constant is None else total * extent.constant
-        rounds = min(total, 1 << 31) // (self.mapping.lanes * self.mapping.granule * self.mapping.unroll)
+        total = element_count(item.swept).constant
+        longest = self.mapping.longest if total is None else min(total, self.mapping.longest)
+        rounds = longest // (self.mapping.lanes * self.mapping.granule * self.mapping.unroll)
         levels = 0
         while rounds >= _ROUNDS_A_BLOCK and levels < _MOST_LEVELS:
             rounds //= _ROUNDS_A_BLOCK
