@@ -2,6 +2,7 @@
 // Only for C % 8 == 0.
 // Only for C % 2 == 0.
 // Only for C > 32 && C <= 64.
+// Only for C <= 1023.
 
 struct Params {
   n3_ceildiv_M_3: i32,

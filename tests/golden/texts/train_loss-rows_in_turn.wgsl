@@ -232,10 +232,12 @@ fn train_loss(
         let and_2 = ne_1 & ge_1;
         let and_3 = and_2 & lt_1;
         if (and_3) {
+          let parity = (extent + job_1) & 1;
+          let other = 1 - parity;
           let is_active_2 = job_1 < extent_1;
           let exists_1 = (u32(value_1) < u32(params.V)) & is_active_2;
           if (exists_1) {
-            let is_mine = select(select((u32(value_1 - head) >> 2u) & 127u, 1u, (value_1 >= end)), 0u, (value_1 < head)) == u32(lane);
+            let is_mine = select(select((u32(value_1 - head) >> 2u) & 127u, u32(other), (value_1 >= end)), u32(parity), (value_1 < head)) == u32(lane);
             if (is_mine) {
               let Logits_at_6 = u32(position_1);
               let Logits_at_7 = Logits_at_6 * u32(params.V) + u32(value_1);
@@ -247,61 +249,10 @@ fn train_loss(
           }
         }
         if (and_3) {
-          let part = max(max(x, x_1), max(x_2, x_3));
-          if (part > peak) {
-            let scale = exp(max(peak - part, -104.0));
-            exp_sum = exp_sum * scale;
-            peak = part;
-          }
-          let shift = select(peak, 0.0, (peak > 0x1.fffffep+127f));
-          let term = exp(max(x - shift, -104.0));
-          let term_1 = exp(max(x_1 - shift, -104.0));
-          let term_2 = exp(max(x_2 - shift, -104.0));
-          let term_3 = exp(max(x_3 - shift, -104.0));
-          let part_1 = term + term_1 + (term_2 + term_3);
-          exp_sum = exp_sum + part_1;
-          let part_2 = max(max(bitcast<u32>(x) & 2147483647u, bitcast<u32>(x_1) & 2147483647u), max(bitcast<u32>(x_2) & 2147483647u, bitcast<u32>(x_3) & 2147483647u));
-          magnitude = max(magnitude, part_2);
-          let part_3 = x + x_1 + (x_2 + x_3);
-          sum = sum + part_3;
-          let part_4 = max(max(x_4, x_5), max(x_6, x_7));
-          if (part_4 > peak) {
-            let scale_1 = exp(max(peak - part_4, -104.0));
-            exp_sum = exp_sum * scale_1;
-            peak = part_4;
-          }
-          let shift_1 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
-          let term_4 = exp(max(x_4 - shift_1, -104.0));
-          let term_5 = exp(max(x_5 - shift_1, -104.0));
-          let term_6 = exp(max(x_6 - shift_1, -104.0));
-          let term_7 = exp(max(x_7 - shift_1, -104.0));
-          let part_5 = term_4 + term_5 + (term_6 + term_7);
-          exp_sum = exp_sum + part_5;
-          let part_6 = max(max(bitcast<u32>(x_4) & 2147483647u, bitcast<u32>(x_5) & 2147483647u), max(bitcast<u32>(x_6) & 2147483647u, bitcast<u32>(x_7) & 2147483647u));
-          magnitude = max(magnitude, part_6);
-          let part_7 = x_4 + x_5 + (x_6 + x_7);
-          sum = sum + part_7;
-          if (exists) {
-            let part_8 = max(max(x_8, x_9), max(x_10, x_11));
-            if (part_8 > peak) {
-              let scale_2 = exp(max(peak - part_8, -104.0));
-              exp_sum = exp_sum * scale_2;
-              peak = part_8;
-            }
-            let shift_2 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
-            let term_8 = exp(max(x_8 - shift_2, -104.0));
-            let term_9 = exp(max(x_9 - shift_2, -104.0));
-            let term_10 = exp(max(x_10 - shift_2, -104.0));
-            let term_11 = exp(max(x_11 - shift_2, -104.0));
-            let part_9 = term_8 + term_9 + (term_10 + term_11);
-            exp_sum = exp_sum + part_9;
-            let part_10 = max(max(bitcast<u32>(x_8) & 2147483647u, bitcast<u32>(x_9) & 2147483647u), max(bitcast<u32>(x_10) & 2147483647u, bitcast<u32>(x_11) & 2147483647u));
-            magnitude = max(magnitude, part_10);
-            let part_11 = x_8 + x_9 + (x_10 + x_11);
-            sum = sum + part_11;
-          }
+          let parity_1 = (extent + job_1) & 1;
+          let other_1 = 1 - parity_1;
           for (var end_1: i32 = lane; end_1 < 2; end_1 += 128) {
-            let c_12 = select(end, head - 4, (end_1 == 0));
+            let c_12 = select(end, head - 4, (end_1 == parity_1));
             let exists_2 = u32(c_12) < u32(params.V);
             let c_13 = c_12 + 1;
             let exists_3 = u32(c_13) < u32(params.V);
@@ -309,71 +260,115 @@ fn train_loss(
             let exists_4 = u32(c_14) < u32(params.V);
             let c_15 = c_12 + 3;
             let exists_5 = u32(c_15) < u32(params.V);
-            var held: f32 = f32_from_bits(0xff800000u);
-            var held_1: f32 = 0.0;
-            if (exists_2) {
+            if (exists_2 | exists_3 | exists_4 | exists_5) {
               let Logits_at_8 = u32(position_1);
               let Logits_at_9 = Logits_at_8 * u32(params.V) + u32(c_12);
               let vector_at_3 = Logits_at_9 >> 2u;
               let Logits_vector_3 = Logits[vector_at_3];
               let x_24 = Logits_vector_3.x;
-              held = x_24;
-              held_1 = x_24;
+              let x_25 = Logits_vector_3.y;
+              let x_26 = Logits_vector_3.z;
+              let x_27 = Logits_vector_3.w;
+              var held: f32 = f32_from_bits(0xff800000u);
+              var held_1: f32 = 0.0;
+              if (exists_2) {
+                held = x_24;
+                held_1 = x_24;
+              }
+              var held_2: f32 = f32_from_bits(0xff800000u);
+              var held_3: f32 = 0.0;
+              if (exists_3) {
+                held_2 = x_25;
+                held_3 = x_25;
+              }
+              var held_4: f32 = f32_from_bits(0xff800000u);
+              var held_5: f32 = 0.0;
+              if (exists_4) {
+                held_4 = x_26;
+                held_5 = x_26;
+              }
+              var held_6: f32 = f32_from_bits(0xff800000u);
+              var held_7: f32 = 0.0;
+              if (exists_5) {
+                held_6 = x_27;
+                held_7 = x_27;
+              }
+              let part = max(max(held, held_2), max(held_4, held_6));
+              if (part > peak) {
+                let scale = exp(max(peak - part, -104.0));
+                exp_sum = exp_sum * scale;
+                peak = part;
+              }
+              let shift = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+              let term = exp(max(held - shift, -104.0));
+              let term_1 = exp(max(held_2 - shift, -104.0));
+              let term_2 = exp(max(held_4 - shift, -104.0));
+              let term_3 = exp(max(held_6 - shift, -104.0));
+              let part_1 = term + term_1 + (term_2 + term_3);
+              exp_sum = exp_sum + part_1;
+              let part_2 = max(max(bitcast<u32>(held) & 2147483647u, bitcast<u32>(held_2) & 2147483647u), max(bitcast<u32>(held_4) & 2147483647u, bitcast<u32>(held_6) & 2147483647u));
+              magnitude = max(magnitude, part_2);
+              let part_3 = held_1 + held_3 + (held_5 + held_7);
+              sum = sum + part_3;
             }
-            var held_2: f32 = f32_from_bits(0xff800000u);
-            var held_3: f32 = 0.0;
-            if (exists_3) {
-              let Logits_at_10 = u32(position_1);
-              let Logits_at_11 = Logits_at_10 * u32(params.V) + u32(c_12);
-              let vector_at_4 = Logits_at_11 >> 2u;
-              let Logits_vector_4 = Logits[vector_at_4];
-              let x_25 = Logits_vector_4.y;
-              held_2 = x_25;
-              held_3 = x_25;
-            }
-            var held_4: f32 = f32_from_bits(0xff800000u);
-            var held_5: f32 = 0.0;
-            if (exists_4) {
-              let Logits_at_12 = u32(position_1);
-              let Logits_at_13 = Logits_at_12 * u32(params.V) + u32(c_12);
-              let vector_at_5 = Logits_at_13 >> 2u;
-              let Logits_vector_5 = Logits[vector_at_5];
-              let x_26 = Logits_vector_5.z;
-              held_4 = x_26;
-              held_5 = x_26;
-            }
-            var held_6: f32 = f32_from_bits(0xff800000u);
-            var held_7: f32 = 0.0;
-            if (exists_5) {
-              let Logits_at_14 = u32(position_1);
-              let Logits_at_15 = Logits_at_14 * u32(params.V) + u32(c_12);
-              let vector_at_6 = Logits_at_15 >> 2u;
-              let Logits_vector_6 = Logits[vector_at_6];
-              let x_27 = Logits_vector_6.w;
-              held_6 = x_27;
-              held_7 = x_27;
-            }
-            let part_12 = max(max(held, held_2), max(held_4, held_6));
+          }
+          let part_4 = max(max(x, x_1), max(x_2, x_3));
+          if (part_4 > peak) {
+            let scale_1 = exp(max(peak - part_4, -104.0));
+            exp_sum = exp_sum * scale_1;
+            peak = part_4;
+          }
+          let shift_1 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+          let term_4 = exp(max(x - shift_1, -104.0));
+          let term_5 = exp(max(x_1 - shift_1, -104.0));
+          let term_6 = exp(max(x_2 - shift_1, -104.0));
+          let term_7 = exp(max(x_3 - shift_1, -104.0));
+          let part_5 = term_4 + term_5 + (term_6 + term_7);
+          exp_sum = exp_sum + part_5;
+          let part_6 = max(max(bitcast<u32>(x) & 2147483647u, bitcast<u32>(x_1) & 2147483647u), max(bitcast<u32>(x_2) & 2147483647u, bitcast<u32>(x_3) & 2147483647u));
+          magnitude = max(magnitude, part_6);
+          let part_7 = x + x_1 + (x_2 + x_3);
+          sum = sum + part_7;
+          let part_8 = max(max(x_4, x_5), max(x_6, x_7));
+          if (part_8 > peak) {
+            let scale_2 = exp(max(peak - part_8, -104.0));
+            exp_sum = exp_sum * scale_2;
+            peak = part_8;
+          }
+          let shift_2 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
+          let term_8 = exp(max(x_4 - shift_2, -104.0));
+          let term_9 = exp(max(x_5 - shift_2, -104.0));
+          let term_10 = exp(max(x_6 - shift_2, -104.0));
+          let term_11 = exp(max(x_7 - shift_2, -104.0));
+          let part_9 = term_8 + term_9 + (term_10 + term_11);
+          exp_sum = exp_sum + part_9;
+          let part_10 = max(max(bitcast<u32>(x_4) & 2147483647u, bitcast<u32>(x_5) & 2147483647u), max(bitcast<u32>(x_6) & 2147483647u, bitcast<u32>(x_7) & 2147483647u));
+          magnitude = max(magnitude, part_10);
+          let part_11 = x_4 + x_5 + (x_6 + x_7);
+          sum = sum + part_11;
+          if (exists) {
+            let part_12 = max(max(x_8, x_9), max(x_10, x_11));
             if (part_12 > peak) {
               let scale_3 = exp(max(peak - part_12, -104.0));
               exp_sum = exp_sum * scale_3;
               peak = part_12;
             }
             let shift_3 = select(peak, 0.0, (peak > 0x1.fffffep+127f));
-            let term_12 = exp(max(held - shift_3, -104.0));
-            let term_13 = exp(max(held_2 - shift_3, -104.0));
-            let term_14 = exp(max(held_4 - shift_3, -104.0));
-            let term_15 = exp(max(held_6 - shift_3, -104.0));
+            let term_12 = exp(max(x_8 - shift_3, -104.0));
+            let term_13 = exp(max(x_9 - shift_3, -104.0));
+            let term_14 = exp(max(x_10 - shift_3, -104.0));
+            let term_15 = exp(max(x_11 - shift_3, -104.0));
             let part_13 = term_12 + term_13 + (term_14 + term_15);
             exp_sum = exp_sum + part_13;
-            let part_14 = max(max(bitcast<u32>(held) & 2147483647u, bitcast<u32>(held_2) & 2147483647u), max(bitcast<u32>(held_4) & 2147483647u, bitcast<u32>(held_6) & 2147483647u));
+            let part_14 = max(max(bitcast<u32>(x_8) & 2147483647u, bitcast<u32>(x_9) & 2147483647u), max(bitcast<u32>(x_10) & 2147483647u, bitcast<u32>(x_11) & 2147483647u));
             magnitude = max(magnitude, part_14);
-            let part_15 = held_1 + held_3 + (held_5 + held_7);
+            let part_15 = x_8 + x_9 + (x_10 + x_11);
             sum = sum + part_15;
           }
         }
       }
       let has_nan = magnitude > 2139095040u;
+      workgroupBarrier();
       lanes_0[i32(local_index)] = peak;
       lanes_1[i32(local_index)] = exp_sum;
       lanes_2[i32(local_index)] = select(0u, 1u, has_nan);
@@ -625,94 +620,10 @@ fn train_loss(
           let exp_ = exp_f32(neg);
           let mul_7 = exp_ * add_3;
           let mul_8 = mul_7 * params.inv_norm;
-          let eq = c == value_4;
-          let where_1 = where_f32(eq, mul_4, mul_3);
-          let sub_4 = x - max_;
-          let exp_1 = exp_f32(sub_4);
-          let mul_9 = exp_1 * mul_8;
-          let sub_5 = mul_9 - where_1;
-          let eq_1 = c_1 == value_4;
-          let where_2 = where_f32(eq_1, mul_4, mul_3);
-          let sub_6 = x_1 - max_;
-          let exp_2 = exp_f32(sub_6);
-          let mul_10 = exp_2 * mul_8;
-          let sub_7 = mul_10 - where_2;
-          let eq_2 = c_2 == value_4;
-          let where_3 = where_f32(eq_2, mul_4, mul_3);
-          let sub_8 = x_2 - max_;
-          let exp_3 = exp_f32(sub_8);
-          let mul_11 = exp_3 * mul_8;
-          let sub_9 = mul_11 - where_3;
-          let eq_3 = c_3 == value_4;
-          let where_4 = where_f32(eq_3, mul_4, mul_3);
-          let sub_10 = x_3 - max_;
-          let exp_4 = exp_f32(sub_10);
-          let mul_12 = exp_4 * mul_8;
-          let sub_11 = mul_12 - where_4;
-          let Logits_at_16 = u32(position_3);
-          let Logits_at_17 = Logits_at_16 * u32(params.V) + u32(c);
-          let vector_at_7 = Logits_at_17 >> 2u;
-          Logits[vector_at_7] = vec4<f32>(sub_5, sub_7, sub_9, sub_11);
-          let eq_4 = c_4 == value_4;
-          let where_5 = where_f32(eq_4, mul_4, mul_3);
-          let sub_12 = x_4 - max_;
-          let exp_5 = exp_f32(sub_12);
-          let mul_13 = exp_5 * mul_8;
-          let sub_13 = mul_13 - where_5;
-          let eq_5 = c_5 == value_4;
-          let where_6 = where_f32(eq_5, mul_4, mul_3);
-          let sub_14 = x_5 - max_;
-          let exp_6 = exp_f32(sub_14);
-          let mul_14 = exp_6 * mul_8;
-          let sub_15 = mul_14 - where_6;
-          let eq_6 = c_6 == value_4;
-          let where_7 = where_f32(eq_6, mul_4, mul_3);
-          let sub_16 = x_6 - max_;
-          let exp_7 = exp_f32(sub_16);
-          let mul_15 = exp_7 * mul_8;
-          let sub_17 = mul_15 - where_7;
-          let eq_7 = c_7 == value_4;
-          let where_8 = where_f32(eq_7, mul_4, mul_3);
-          let sub_18 = x_7 - max_;
-          let exp_8 = exp_f32(sub_18);
-          let mul_16 = exp_8 * mul_8;
-          let sub_19 = mul_16 - where_8;
-          let Logits_at_18 = u32(position_3);
-          let Logits_at_19 = Logits_at_18 * u32(params.V) + u32(c_4);
-          let vector_at_8 = Logits_at_19 >> 2u;
-          Logits[vector_at_8] = vec4<f32>(sub_13, sub_15, sub_17, sub_19);
-          if (exists) {
-            let eq_8 = c_8 == value_4;
-            let where_9 = where_f32(eq_8, mul_4, mul_3);
-            let sub_20 = x_8 - max_;
-            let exp_9 = exp_f32(sub_20);
-            let mul_17 = exp_9 * mul_8;
-            let sub_21 = mul_17 - where_9;
-            let eq_9 = c_9 == value_4;
-            let where_10 = where_f32(eq_9, mul_4, mul_3);
-            let sub_22 = x_9 - max_;
-            let exp_10 = exp_f32(sub_22);
-            let mul_18 = exp_10 * mul_8;
-            let sub_23 = mul_18 - where_10;
-            let eq_10 = c_10 == value_4;
-            let where_11 = where_f32(eq_10, mul_4, mul_3);
-            let sub_24 = x_10 - max_;
-            let exp_11 = exp_f32(sub_24);
-            let mul_19 = exp_11 * mul_8;
-            let sub_25 = mul_19 - where_11;
-            let eq_11 = c_11 == value_4;
-            let where_12 = where_f32(eq_11, mul_4, mul_3);
-            let sub_26 = x_11 - max_;
-            let exp_12 = exp_f32(sub_26);
-            let mul_20 = exp_12 * mul_8;
-            let sub_27 = mul_20 - where_12;
-            let Logits_at_20 = u32(position_3);
-            let Logits_at_21 = Logits_at_20 * u32(params.V) + u32(c_8);
-            let vector_at_9 = Logits_at_21 >> 2u;
-            Logits[vector_at_9] = vec4<f32>(sub_21, sub_23, sub_25, sub_27);
-          }
+          let parity_2 = (extent + job_1) & 1;
+          let other_2 = 1 - parity_2;
           for (var end_2: i32 = lane; end_2 < 2; end_2 += 128) {
-            let c_16 = select(end, head - 4, (end_2 == 0));
+            let c_16 = select(end, head - 4, (end_2 == parity_2));
             let exists_6 = u32(c_16) < u32(params.V);
             let c_17 = c_16 + 1;
             let exists_7 = u32(c_17) < u32(params.V);
@@ -720,107 +631,168 @@ fn train_loss(
             let exists_8 = u32(c_18) < u32(params.V);
             let c_19 = c_16 + 3;
             let exists_9 = u32(c_19) < u32(params.V);
-            var held_8: f32 = 0.0;
-            if (exists_6) {
-              let eq_12 = c_16 == value_4;
-              let where_13 = where_f32(eq_12, mul_4, mul_3);
-              let Logits_at_22 = u32(position_3);
-              let Logits_at_23 = Logits_at_22 * u32(params.V) + u32(c_16);
-              let vector_at_10 = Logits_at_23 >> 2u;
-              let Logits_vector_7 = Logits[vector_at_10];
-              let x_28 = Logits_vector_7.x;
-              let sub_28 = x_28 - max_;
-              let exp_13 = exp_f32(sub_28);
-              let mul_21 = exp_13 * mul_8;
-              let sub_29 = mul_21 - where_13;
-              held_8 = sub_29;
-            }
-            var held_9: f32 = 0.0;
-            if (exists_7) {
-              let eq_13 = c_17 == value_4;
-              let where_14 = where_f32(eq_13, mul_4, mul_3);
-              let Logits_at_24 = u32(position_3);
-              let Logits_at_25 = Logits_at_24 * u32(params.V) + u32(c_16);
-              let vector_at_11 = Logits_at_25 >> 2u;
-              let Logits_vector_8 = Logits[vector_at_11];
-              let x_29 = Logits_vector_8.y;
-              let sub_30 = x_29 - max_;
-              let exp_14 = exp_f32(sub_30);
-              let mul_22 = exp_14 * mul_8;
-              let sub_31 = mul_22 - where_14;
-              held_9 = sub_31;
-            }
-            var held_10: f32 = 0.0;
-            if (exists_8) {
-              let eq_14 = c_18 == value_4;
-              let where_15 = where_f32(eq_14, mul_4, mul_3);
-              let Logits_at_26 = u32(position_3);
-              let Logits_at_27 = Logits_at_26 * u32(params.V) + u32(c_16);
-              let vector_at_12 = Logits_at_27 >> 2u;
-              let Logits_vector_9 = Logits[vector_at_12];
-              let x_30 = Logits_vector_9.z;
-              let sub_32 = x_30 - max_;
-              let exp_15 = exp_f32(sub_32);
-              let mul_23 = exp_15 * mul_8;
-              let sub_33 = mul_23 - where_15;
-              held_10 = sub_33;
-            }
-            var held_11: f32 = 0.0;
-            if (exists_9) {
-              let eq_15 = c_19 == value_4;
-              let where_16 = where_f32(eq_15, mul_4, mul_3);
-              let Logits_at_28 = u32(position_3);
-              let Logits_at_29 = Logits_at_28 * u32(params.V) + u32(c_16);
-              let vector_at_13 = Logits_at_29 >> 2u;
-              let Logits_vector_10 = Logits[vector_at_13];
-              let x_31 = Logits_vector_10.w;
-              let sub_34 = x_31 - max_;
-              let exp_16 = exp_f32(sub_34);
-              let mul_24 = exp_16 * mul_8;
-              let sub_35 = mul_24 - where_16;
-              held_11 = sub_35;
-            }
-            let Logits_at_30 = u32(position_3);
-            let Logits_at_31 = Logits_at_30 * u32(params.V) + u32(c_16);
             if (exists_6 | exists_7 | exists_8 | exists_9) {
-              let vector_at_14 = Logits_at_31 >> 2u;
-              let old = Logits[vector_at_14];
-              var word: f32 = old.x;
-              var word_1: f32 = old.y;
-              var word_2: f32 = old.z;
-              var word_3: f32 = old.w;
+              let Logits_at_10 = u32(position_3);
+              let Logits_at_11 = Logits_at_10 * u32(params.V) + u32(c_16);
+              let vector_at_4 = Logits_at_11 >> 2u;
+              let Logits_vector_4 = Logits[vector_at_4];
+              let x_28 = Logits_vector_4.x;
+              let x_29 = Logits_vector_4.y;
+              let x_30 = Logits_vector_4.z;
+              let x_31 = Logits_vector_4.w;
+              var held_8: f32 = 0.0;
               if (exists_6) {
-                word = held_8;
+                let eq = c_16 == value_4;
+                let where_1 = where_f32(eq, mul_4, mul_3);
+                let sub_4 = x_28 - max_;
+                let exp_1 = exp_f32(sub_4);
+                let mul_9 = exp_1 * mul_8;
+                let sub_5 = mul_9 - where_1;
+                held_8 = sub_5;
               }
+              var held_9: f32 = 0.0;
               if (exists_7) {
-                word_1 = held_9;
+                let eq_1 = c_17 == value_4;
+                let where_2 = where_f32(eq_1, mul_4, mul_3);
+                let sub_6 = x_29 - max_;
+                let exp_2 = exp_f32(sub_6);
+                let mul_10 = exp_2 * mul_8;
+                let sub_7 = mul_10 - where_2;
+                held_9 = sub_7;
               }
+              var held_10: f32 = 0.0;
               if (exists_8) {
-                word_2 = held_10;
+                let eq_2 = c_18 == value_4;
+                let where_3 = where_f32(eq_2, mul_4, mul_3);
+                let sub_8 = x_30 - max_;
+                let exp_3 = exp_f32(sub_8);
+                let mul_11 = exp_3 * mul_8;
+                let sub_9 = mul_11 - where_3;
+                held_10 = sub_9;
               }
+              var held_11: f32 = 0.0;
               if (exists_9) {
-                word_3 = held_11;
+                let eq_3 = c_19 == value_4;
+                let where_4 = where_f32(eq_3, mul_4, mul_3);
+                let sub_10 = x_31 - max_;
+                let exp_4 = exp_f32(sub_10);
+                let mul_12 = exp_4 * mul_8;
+                let sub_11 = mul_12 - where_4;
+                held_11 = sub_11;
               }
-              Logits[vector_at_14] = vec4<f32>(word, word_1, word_2, word_3);
+              if (exists_6 | exists_7 | exists_8 | exists_9) {
+                let old = Logits[vector_at_4];
+                var word: f32 = old.x;
+                var word_1: f32 = old.y;
+                var word_2: f32 = old.z;
+                var word_3: f32 = old.w;
+                if (exists_6) {
+                  word = held_8;
+                }
+                if (exists_7) {
+                  word_1 = held_9;
+                }
+                if (exists_8) {
+                  word_2 = held_10;
+                }
+                if (exists_9) {
+                  word_3 = held_11;
+                }
+                Logits[vector_at_4] = vec4<f32>(word, word_1, word_2, word_3);
+              }
             }
+          }
+          let eq_4 = c == value_4;
+          let where_5 = where_f32(eq_4, mul_4, mul_3);
+          let sub_12 = x - max_;
+          let exp_5 = exp_f32(sub_12);
+          let mul_13 = exp_5 * mul_8;
+          let sub_13 = mul_13 - where_5;
+          let eq_5 = c_1 == value_4;
+          let where_6 = where_f32(eq_5, mul_4, mul_3);
+          let sub_14 = x_1 - max_;
+          let exp_6 = exp_f32(sub_14);
+          let mul_14 = exp_6 * mul_8;
+          let sub_15 = mul_14 - where_6;
+          let eq_6 = c_2 == value_4;
+          let where_7 = where_f32(eq_6, mul_4, mul_3);
+          let sub_16 = x_2 - max_;
+          let exp_7 = exp_f32(sub_16);
+          let mul_15 = exp_7 * mul_8;
+          let sub_17 = mul_15 - where_7;
+          let eq_7 = c_3 == value_4;
+          let where_8 = where_f32(eq_7, mul_4, mul_3);
+          let sub_18 = x_3 - max_;
+          let exp_8 = exp_f32(sub_18);
+          let mul_16 = exp_8 * mul_8;
+          let sub_19 = mul_16 - where_8;
+          let Logits_at_12 = u32(position_3);
+          let Logits_at_13 = Logits_at_12 * u32(params.V) + u32(c);
+          let vector_at_5 = Logits_at_13 >> 2u;
+          Logits[vector_at_5] = vec4<f32>(sub_13, sub_15, sub_17, sub_19);
+          let eq_8 = c_4 == value_4;
+          let where_9 = where_f32(eq_8, mul_4, mul_3);
+          let sub_20 = x_4 - max_;
+          let exp_9 = exp_f32(sub_20);
+          let mul_17 = exp_9 * mul_8;
+          let sub_21 = mul_17 - where_9;
+          let eq_9 = c_5 == value_4;
+          let where_10 = where_f32(eq_9, mul_4, mul_3);
+          let sub_22 = x_5 - max_;
+          let exp_10 = exp_f32(sub_22);
+          let mul_18 = exp_10 * mul_8;
+          let sub_23 = mul_18 - where_10;
+          let eq_10 = c_6 == value_4;
+          let where_11 = where_f32(eq_10, mul_4, mul_3);
+          let sub_24 = x_6 - max_;
+          let exp_11 = exp_f32(sub_24);
+          let mul_19 = exp_11 * mul_8;
+          let sub_25 = mul_19 - where_11;
+          let eq_11 = c_7 == value_4;
+          let where_12 = where_f32(eq_11, mul_4, mul_3);
+          let sub_26 = x_7 - max_;
+          let exp_12 = exp_f32(sub_26);
+          let mul_20 = exp_12 * mul_8;
+          let sub_27 = mul_20 - where_12;
+          let Logits_at_14 = u32(position_3);
+          let Logits_at_15 = Logits_at_14 * u32(params.V) + u32(c_4);
+          let vector_at_6 = Logits_at_15 >> 2u;
+          Logits[vector_at_6] = vec4<f32>(sub_21, sub_23, sub_25, sub_27);
+          if (exists) {
+            let eq_12 = c_8 == value_4;
+            let where_13 = where_f32(eq_12, mul_4, mul_3);
+            let sub_28 = x_8 - max_;
+            let exp_13 = exp_f32(sub_28);
+            let mul_21 = exp_13 * mul_8;
+            let sub_29 = mul_21 - where_13;
+            let eq_13 = c_9 == value_4;
+            let where_14 = where_f32(eq_13, mul_4, mul_3);
+            let sub_30 = x_9 - max_;
+            let exp_14 = exp_f32(sub_30);
+            let mul_22 = exp_14 * mul_8;
+            let sub_31 = mul_22 - where_14;
+            let eq_14 = c_10 == value_4;
+            let where_15 = where_f32(eq_14, mul_4, mul_3);
+            let sub_32 = x_10 - max_;
+            let exp_15 = exp_f32(sub_32);
+            let mul_23 = exp_15 * mul_8;
+            let sub_33 = mul_23 - where_15;
+            let eq_15 = c_11 == value_4;
+            let where_16 = where_f32(eq_15, mul_4, mul_3);
+            let sub_34 = x_11 - max_;
+            let exp_16 = exp_f32(sub_34);
+            let mul_24 = exp_16 * mul_8;
+            let sub_35 = mul_24 - where_16;
+            let Logits_at_16 = u32(position_3);
+            let Logits_at_17 = Logits_at_16 * u32(params.V) + u32(c_8);
+            let vector_at_7 = Logits_at_17 >> 2u;
+            Logits[vector_at_7] = vec4<f32>(sub_29, sub_31, sub_33, sub_35);
           }
         } else {
-          let Logits_at_32 = u32(position_3);
-          let Logits_at_33 = Logits_at_32 * u32(params.V) + u32(c);
-          let vector_at_15 = Logits_at_33 >> 2u;
-          Logits[vector_at_15] = vec4<f32>(0.0, 0.0, 0.0, 0.0);
-          let Logits_at_34 = u32(position_3);
-          let Logits_at_35 = Logits_at_34 * u32(params.V) + u32(c_4);
-          let vector_at_16 = Logits_at_35 >> 2u;
-          Logits[vector_at_16] = vec4<f32>(0.0, 0.0, 0.0, 0.0);
-          if (exists) {
-            let Logits_at_36 = u32(position_3);
-            let Logits_at_37 = Logits_at_36 * u32(params.V) + u32(c_8);
-            let vector_at_17 = Logits_at_37 >> 2u;
-            Logits[vector_at_17] = vec4<f32>(0.0, 0.0, 0.0, 0.0);
-          }
+          let parity_3 = (extent + job_1) & 1;
+          let other_3 = 1 - parity_3;
           for (var end_3: i32 = lane; end_3 < 2; end_3 += 128) {
-            let c_20 = select(end, head - 4, (end_3 == 0));
+            let c_20 = select(end, head - 4, (end_3 == parity_3));
             let exists_10 = u32(c_20) < u32(params.V);
             let c_21 = c_20 + 1;
             let exists_11 = u32(c_21) < u32(params.V);
@@ -828,50 +800,64 @@ fn train_loss(
             let exists_12 = u32(c_22) < u32(params.V);
             let c_23 = c_20 + 3;
             let exists_13 = u32(c_23) < u32(params.V);
-            var held_12: f32 = 0.0;
-            if (exists_10) {
-              held_12 = 0.0;
-            }
-            var held_13: f32 = 0.0;
-            if (exists_11) {
-              held_13 = 0.0;
-            }
-            var held_14: f32 = 0.0;
-            if (exists_12) {
-              held_14 = 0.0;
-            }
-            var held_15: f32 = 0.0;
-            if (exists_13) {
-              held_15 = 0.0;
-            }
-            let Logits_at_38 = u32(position_3);
-            let Logits_at_39 = Logits_at_38 * u32(params.V) + u32(c_20);
             if (exists_10 | exists_11 | exists_12 | exists_13) {
-              let vector_at_18 = Logits_at_39 >> 2u;
-              let old_1 = Logits[vector_at_18];
-              var word_4: f32 = old_1.x;
-              var word_5: f32 = old_1.y;
-              var word_6: f32 = old_1.z;
-              var word_7: f32 = old_1.w;
+              var held_12: f32 = 0.0;
               if (exists_10) {
-                word_4 = held_12;
+                held_12 = 0.0;
               }
+              var held_13: f32 = 0.0;
               if (exists_11) {
-                word_5 = held_13;
+                held_13 = 0.0;
               }
+              var held_14: f32 = 0.0;
               if (exists_12) {
-                word_6 = held_14;
+                held_14 = 0.0;
               }
+              var held_15: f32 = 0.0;
               if (exists_13) {
-                word_7 = held_15;
+                held_15 = 0.0;
               }
-              Logits[vector_at_18] = vec4<f32>(word_4, word_5, word_6, word_7);
+              let Logits_at_18 = u32(position_3);
+              let Logits_at_19 = Logits_at_18 * u32(params.V) + u32(c_20);
+              if (exists_10 | exists_11 | exists_12 | exists_13) {
+                let vector_at_8 = Logits_at_19 >> 2u;
+                let old_1 = Logits[vector_at_8];
+                var word_4: f32 = old_1.x;
+                var word_5: f32 = old_1.y;
+                var word_6: f32 = old_1.z;
+                var word_7: f32 = old_1.w;
+                if (exists_10) {
+                  word_4 = held_12;
+                }
+                if (exists_11) {
+                  word_5 = held_13;
+                }
+                if (exists_12) {
+                  word_6 = held_14;
+                }
+                if (exists_13) {
+                  word_7 = held_15;
+                }
+                Logits[vector_at_8] = vec4<f32>(word_4, word_5, word_6, word_7);
+              }
             }
+          }
+          let Logits_at_20 = u32(position_3);
+          let Logits_at_21 = Logits_at_20 * u32(params.V) + u32(c);
+          let vector_at_9 = Logits_at_21 >> 2u;
+          Logits[vector_at_9] = vec4<f32>(0.0, 0.0, 0.0, 0.0);
+          let Logits_at_22 = u32(position_3);
+          let Logits_at_23 = Logits_at_22 * u32(params.V) + u32(c_4);
+          let vector_at_10 = Logits_at_23 >> 2u;
+          Logits[vector_at_10] = vec4<f32>(0.0, 0.0, 0.0, 0.0);
+          if (exists) {
+            let Logits_at_24 = u32(position_3);
+            let Logits_at_25 = Logits_at_24 * u32(params.V) + u32(c_8);
+            let vector_at_11 = Logits_at_25 >> 2u;
+            Logits[vector_at_11] = vec4<f32>(0.0, 0.0, 0.0, 0.0);
           }
         }
       }
-      workgroupBarrier();
-      storageBarrier();
     }
   }
 }
