@@ -14,8 +14,8 @@ from tilec.source import Span
 from tilec.tile import ir as tile
 from tilec.types import DType
 
-_MOST_STATEMENTS = LONGEST_TEXT // 16
-"""No text of so many statements is shorter."""
+_SHORTEST_STATEMENT, _INDENT = 12, 2
+"""Characters of a statement, at least, and of the indent that each level adds."""
 
 ZERO = ir.Const(DType.I32, 0)
 TID = ir.Builtin("local_index")
@@ -27,7 +27,7 @@ class Code:
 
     def __init__(self, kernel: tile.Kernel) -> None:
         self._kernel = kernel
-        self._count = 0
+        self._length = 0
         self._blocks: list[list[ir.Statement]] = [[]]
         self._memos: list[dict[Hashable, ir.Expr]] = [{}]
         self._uniform: set[int] = set()
@@ -60,11 +60,14 @@ class Code:
         return tuple(self._blocks[-1])
 
     def emit(self, statement: ir.Statement) -> None:
-        self._count += 1
-        if self._count > _MOST_STATEMENTS:
+        self._length += _SHORTEST_STATEMENT + _INDENT * self.level
+        if self._length > LONGEST_TEXT:
             raise LimitReached(
                 catalog.TEXT_TOO_LARGE, self._kernel.span, name=self._kernel.name, limit=f"{LONGEST_TEXT:,}"
             )
+        self._append(statement)
+
+    def _append(self, statement: ir.Statement) -> None:
         last = self._blocks[-1][-1] if self._blocks[-1] else None
         if isinstance(statement, ir.Barrier) and isinstance(last, ir.Barrier):  # one does for both
             self._blocks[-1][-1] = replace(statement, storage=statement.storage or last.storage)
@@ -95,7 +98,7 @@ class Code:
             yield
         if condition is None:
             for statement in body:
-                self.emit(statement)
+                self._append(statement)
         elif body:
             self.emit(ir.If(condition, tuple(body)))
 
