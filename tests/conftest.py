@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.diff import backends, tint
-from tests.diff.dawn import DawnDevice, dawn_device
+from tests.diff.web import WebDevice, dawn_device
 from tilec.runtime.device import Device
 from tilec.wgsl import emit
 
@@ -61,6 +61,6 @@ def lavapipe() -> Device:
 
 
 @pytest.fixture(scope="session")
-def dawn() -> DawnDevice:
+def dawn() -> WebDevice:
     """Dawn, Chrome's WebGPU, on the fast software driver: kernels run on it as on any device."""
     return dawn_device(backends.DEVICE_NAMES[0])

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from tests.diff import backends, ranges, tint
-from tests.diff.dawn import dawn_device
 from tests.diff.triples import Triple
+from tests.diff.web import Output, WebDevice, dawn_device, page_device
 from tests.plan.harness import from_words, storage_dtype, to_words
 from tilec import driver
+from tilec.cli.compile import Request, compile_request
 from tilec.loop import interp as loop_interp
 from tilec.options import Limits, Options
 from tilec.runtime.device import Device
@@ -37,13 +38,15 @@ class Disagreement(AssertionError):
 @dataclass(frozen=True)
 class Execution:
     """`device` None: the loop interpreter. `known`: the plan may rely on the dims' values. `device` "dawn:NAME" is Dawn
-    on that driver. `own_limits`: the plan is for the options' limits, not for the device's."""
+    on that driver, "chromium" a page. `own_limits`: the plan is for the options' limits, not for the device's.
+    `shipped`: by the files that `tilec compile` writes and nothing else, with a variant for the dims if `known`."""
 
     name: str
     options: Options = field(default_factory=Options)
     known: bool = True
     device: str | None = None
     own_limits: bool = False
+    shipped: bool = False
 
 
 CPU = Options(limits=Limits(is_cpu=True))
@@ -68,12 +71,16 @@ LOOPS = (
 )
 DEVICES = tuple(Execution(name, device=name) for name in (*backends.DEVICE_NAMES, f"dawn:{backends.DEVICE_NAMES[0]}"))
 NAIVE_DEVICE = Execution("naive on a device", Options(fusion=False), known=False, device=backends.DEVICE_NAMES[0])
+PAGE = Execution("a page of Chromium", known=False, device="chromium", shipped=True)
+PAGE_VARIANT = Execution("a page of Chromium, dims known", device="chromium", shipped=True)
 GENERAL_DEVICE = Execution("dims unknown on a device", known=False, device=backends.DEVICE_NAMES[0])
 
 
 @cache
 def open_device(name: str) -> Device:
     kind, _, driver_name = name.rpartition(":")
+    if name == "chromium":
+        return page_device()
     return dawn_device(driver_name) if kind == "dawn" else backends.open_device(name)
 
 
@@ -90,6 +97,15 @@ class Data:
         return f"{shapes}; scalars {dict(self.scalars)}; dims {dict(self.dims)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """Of a subject: the derived kernel instead, with weights in a tensor. `loss` None: the only one there is."""
+
+    wrt: tuple[str, ...]
+    loss: str | None = None
+    in_place: bool = False
+
+
 class Subject:
     """A kernel for chosen dtypes and constants, with what was compiled of it. Raises CompileError for a bad program."""
 
@@ -100,16 +116,24 @@ class Subject:
         dtypes: Mapping[str, str] | None = None,
         constants: Scalars | None = None,
         name: str = "case.ph",
+        gradient: Gradient | None = None,
     ) -> None:
         """`text`: a source text, or the path of a file."""
         self.text = text
         program = driver.parse_file(Source(name, text) if isinstance(text, str) else text).program
         name = kernel or next(iter(program.kernels))
+        if gradient is not None:
+            program, signature = driver.derive(
+                program, name, gradient.wrt, gradient.loss, in_place=gradient.in_place, constants=constants
+            )
+            name = signature.name
         chosen = {parameter: DTYPES[dtype] for parameter, dtype in (dtypes or {}).items()}
         built = driver.build_kernel(program, name, chosen, constants, verify=True)
         self.kernel: ir.Kernel = built.kernel
         self.warnings = built.warnings
+        self._request = Request(program, (), program.kernels[name], chosen, dict(constants or {}), [], ())
         self._compiled: dict[object, driver.Compiled] = {}
+        self._files: dict[object, dict[str, str]] = {}
 
     def compiled(self, options: Options, dims: Mapping[str, int] | None) -> driver.Compiled:
         """Verified after every pass, and accepted by Tint."""
@@ -121,6 +145,17 @@ class Subject:
             self._compiled[key] = compiled
         return self._compiled[key]
 
+    def files(self, dims: Mapping[str, int] | None) -> dict[str, str]:
+        """What `tilec compile` writes for the kernel, with a variant for these dims."""
+        key = None if dims is None else tuple(sorted(dims.items()))
+        if key not in self._files:
+            written, _ = compile_request(replace(self._request, dims=[] if dims is None else [dict(dims)]))
+            for name, text in written.items():
+                if name.endswith(".wgsl"):
+                    tint.assert_valid(text)
+            self._files[key] = written
+        return self._files[key]
+
     # --- running ---------------------------------------------------------------------------------------------
 
     def expected(self, data: Data) -> dict[str, Triple]:
@@ -131,7 +166,7 @@ class Subject:
     def run(self, execution: Execution, data: Data) -> dict[str, np.ndarray]:
         if execution.device is None:
             return self._run_loops(execution, data)
-        return self._run_device(execution, data)
+        return self._run_shipped(execution, data) if execution.shipped else self._run_device(execution, data)
 
     def _all_scalars(self, data: Data) -> dict[str, bool | int | float]:
         defaults = {scalar.name: scalar.default for scalar in self.kernel.scalars if scalar.default is not None}
@@ -159,6 +194,18 @@ class Subject:
         prepared = Prepared(compiled, device, data.dims, self._all_scalars(data))
         arrays = {t.name: data.tensors[t.name] for t in self.kernel.tensors if t.access != "out"}
         return {name: array.numpy() for name, array in launch(prepared, arrays).items()}
+
+    def _run_shipped(self, execution: Execution, data: Data) -> dict[str, np.ndarray]:
+        web = open_device(execution.device or "")
+        assert isinstance(web, WebDevice)
+        return web.launch_shipped(
+            self.files(data.dims if execution.known else None),
+            f"{self.kernel.name}.json",
+            {t.name: data.tensors[t.name] for t in self.kernel.tensors if t.access != "out"},
+            {t.name: Output(data.tensors[t.name].dtype, data.tensors[t.name].shape) for t in self._written},
+            {name: data.dims[name] for name in self.kernel.given_dims},
+            data.scalars,
+        )
 
     @property
     def _written(self) -> list[ir.TensorParameter]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.diff import backends
-from tests.diff.dawn import dawn_device
+from tests.diff.web import dawn_device
 from tests.ops.device_ops import run_expression, run_row
 from tilec.ops import POINTWISE, Operand, TypeRuleError, apply_rule
 from tilec.ops.reference import NUMPY_DTYPES, bf16_bits, bf16_from_bits, evaluate

@@ -61,7 +61,7 @@ def test_uniforms_arrive(device):
     got = run(device, built, start, {"M": 8}, {"a": math.inf, "flag": False, "u": 1})["Out"]
     assert got[0] == -14
     assert layout.uniform_size(built) == 32
-    assert layout.uniform_offsets(built)["u"] == 12
+    assert dict(zip((one.name for one in built.uniforms), layout.uniform_offsets(built), strict=True))["u"] == 12
 
 
 def test_workgroups_fold_into_two_axes(lavapipe):

@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class Request:
     """What the options ask for, for one kernel."""
 
     build: Build
@@ -105,7 +105,7 @@ def _main(loaded: Loaded, options: argparse.Namespace, build: Build) -> int:
     chosen, sizes = dtypes(options.dtype), pairs(options.dim, "--dim")
     check_names(signatures, {"--dtype": chosen, "--dim": sizes, "--const": pairs(options.const, "--const")})
     requests = [
-        _Request(
+        Request(
             build,
             program,
             loaded.warnings,
@@ -132,7 +132,7 @@ def _combinations(sizes: Mapping[str, str], dims: Sequence[str]) -> list[dict[st
     return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())] if own else []
 
 
-def _emit(requests: Sequence[_Request], what: str) -> int:
+def _emit(requests: Sequence[Request], what: str) -> int:
     from tilec.driver import dump
     from tilec.options import Options
 
@@ -146,17 +146,15 @@ def _emit(requests: Sequence[_Request], what: str) -> int:
     return 0
 
 
-def _compile(requests: Sequence[_Request], options: argparse.Namespace) -> int:
+def _compile(requests: Sequence[Request], options: argparse.Namespace) -> int:
     found: list[Any] = list(requests[0].warnings)
     written: dict[str, str] = {}
     kernels = []
     for request in requests:
-        files, document, warnings = compile_request(request)
+        files, warnings = compile_request(request)
         found += warnings
-        name = request.signature.name
-        kernels.append({"kernel": name, "files": [*files, f"{name}.json"]})
+        kernels.append({"kernel": request.signature.name, "files": [*files]})
         written |= files
-        written[f"{name}.json"] = json_text(document) + "\n"
     if not options.json:
         show_diagnostics(list({str(one): one for one in found}.values()))
     if options.output == "-":
@@ -175,8 +173,8 @@ def _compile(requests: Sequence[_Request], options: argparse.Namespace) -> int:
     return 0
 
 
-def compile_request(request: _Request) -> tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]:
-    """The WGSL files by name, the manifest, and the warnings for one kernel."""
+def compile_request(request: Request) -> tuple[dict[str, str], tuple[Any, ...]]:
+    """The texts of one kernel's files by name, its manifest last, and the warnings."""
     from tilec import __version__
     from tilec.export.manifest import manifest
     from tilec.options import Options
@@ -200,7 +198,9 @@ def compile_request(request: _Request) -> tuple[dict[str, str], dict[str, Any], 
         features=request.features,
     )
     # The unconditional one first: it is what a reader looks for.
-    return {file: one.wgsl for file, one in reversed(variants)}, document, built.warnings
+    files = {file: one.wgsl for file, one in reversed(variants)}
+    files[f"{name}.json"] = json_text(document) + "\n"
+    return files, built.warnings
 
 
 def _write(directory: Path, files: Mapping[str, str]) -> None:

@@ -170,15 +170,14 @@ def _bytes(program: Program, kind: str, tensor: str | None, tensors: Mapping[str
 
 
 def _fields(program: Program) -> list[dict[str, Any]]:
-    offsets = uniform_offsets(program)
     return [
         {
             "name": field.name,
-            "offset": offsets[field.name],
+            "offset": offset,
             "type": field.dtype.label,
             **({"formula": str(field.extent)} if field.extent is not None else {"scalar": field.scalar}),
         }
-        for field in program.uniforms
+        for field, offset in zip(program.uniforms, uniform_offsets(program), strict=True)
     ]
 
 

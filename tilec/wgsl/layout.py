@@ -57,9 +57,10 @@ def dispatch_bindings(program: Program, dispatch: Dispatch) -> tuple[Binding, ..
     )
 
 
-def uniform_offsets(program: Program) -> dict[str, int]:
-    """Byte offset of each field of the uniform block, by the field's name."""
-    return {field.name: 4 * place for place, field in enumerate(program.uniforms)}
+def uniform_offsets(program: Program) -> tuple[int, ...]:
+    """Byte offset of each field of the uniform block, in the fields' order: names may be the same, as those of one
+    size in two types are."""
+    return tuple(4 * place for place in range(len(program.uniforms)))
 
 
 def uniform_size(program: Program) -> int:
