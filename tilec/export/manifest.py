@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tilec.export.conditions import condition_text
 from tilec.export.log import USUAL_WORDS, log_description
 from tilec.loop.ir import Dispatch, Program
 from tilec.source import Source
@@ -61,7 +62,12 @@ def manifest(
         "parameters": _parameters(kernel),
         "constants": _finite(kernel.constants),
         "requirements": [
-            {"condition": one.span.text.strip(), "message": one.message} for one in kernel.requirements
+            {
+                "condition": one.span.text.strip(),
+                "formula": condition_text(one.condition),
+                "message": one.message,
+            }
+            for one in kernel.requirements
         ],
         "grid": [str(extent) for extent in kernel.grid],
         "padding": PADDING,

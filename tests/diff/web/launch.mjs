@@ -1,6 +1,6 @@
 // Launches a kernel from its shipped files, KERNEL.json and KERNEL.wgsl, as docs/manifest.md says and knowing nothing
 // else: the same code in a page and in Node.
-import { evaluate, holds } from './formulas.mjs';
+import { evaluate, isMet } from './formulas.mjs';
 
 const KINDS = { read: 'read-only-storage', read_write: 'storage', uniform: 'uniform' };
 
@@ -29,8 +29,8 @@ export class Launcher {
     const manifest = await this.manifest(file);
     const values = sizesOf(manifest, shapes, given);
     const all = scalarsOf(manifest, scalars, values);
-    check(manifest, shapes, values);
-    const variant = manifest.variants.find((one) => one.guards.every((guard) => holds(guard, values)));
+    check(manifest, shapes, values, all);
+    const variant = manifest.variants.find((one) => one.guards.every((guard) => evaluate(guard, values)));
     this.checkDevice(variant);
     const buffers = this.buffers(manifest, variant, inputs, values, all);
     const wgsl = await this.load(folderOf(file) + variant.file);
@@ -152,14 +152,16 @@ function sizesOf(manifest, shapes, given) {
   return values;
 }
 
-function check(manifest, shapes, values) {
+function check(manifest, shapes, values, scalars) {
   for (const { name, dims } of manifest.parameters) {
     if (!dims || !shapes[name]) continue;
     const expected = dims.map((dim) => Number(evaluate(dim, values)));
     if (String(expected) !== String(shapes[name])) throw new Error(`${name} is [${shapes[name]}] and not [${expected}]`);
   }
-  for (const { condition, message } of manifest.requirements) {
-    if (!holds(condition, values)) throw new Error(message);
+  const known = Object.entries({ ...values, ...scalars });
+  const numbers = Object.fromEntries(known.map(([name, value]) => [name, number(value)]));
+  for (const { formula, message } of manifest.requirements) {
+    if (formula !== null && !isMet(formula, numbers)) throw new Error(message);
   }
 }
 
@@ -178,12 +180,13 @@ function scalarsOf(manifest, scalars, values) {
 }
 
 const SPECIAL = { inf: Infinity, '-inf': -Infinity, nan: NaN };
+const number = (value) => (typeof value === 'boolean' ? value : SPECIAL[value] ?? Number(value));
 
 function uniformsOf(variant, values, scalars) {
   const data = new DataView(new ArrayBuffer(variant.uniforms.bytes));
   for (const { offset, type, formula, scalar } of variant.uniforms.fields) {
     const value = formula === undefined ? scalars[scalar] : evaluate(formula, values);
-    if (type === 'f32') data.setFloat32(offset, SPECIAL[value] ?? Number(value), true);
+    if (type === 'f32') data.setFloat32(offset, number(value), true);
     else if (type === 'bool') data.setUint32(offset, Number(Boolean(value)), true);
     else data.setUint32(offset, Number(BigInt.asUintN(32, BigInt(value))), true);
   }

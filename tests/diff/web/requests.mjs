@@ -1,5 +1,6 @@
 // What tests/diff/web.py asks of a WebGPU device, in a page and in Node alike: buffers, pipelines and dispatches one by
 // one, and whole launches of shipped files.
+import { evaluate, isMet } from './formulas.mjs';
 import { Launcher, moduleOf } from './launch.mjs';
 
 const KINDS = { read: 'read-only-storage', read_write: 'storage', uniform: 'uniform' };
@@ -84,6 +85,14 @@ export function answers(device, adapter, load) {
       }
       pass.end();
       device.queue.submit([encoder.finish()]);
+    },
+    // Formulas of integers, as texts, and conditions of a launch.
+    evaluate({ formulas, conditions, values }) {
+      const whole = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, BigInt(value)]));
+      return {
+        integers: formulas.map((text) => String(evaluate(text, whole))),
+        met: conditions.map((text) => isMet(text, values)),
+      };
     },
     // `inputs`: name, shape and bytes of each tensor, in the order in which the payload holds them.
     async launch({ file, inputs, given, scalars }, payload) {

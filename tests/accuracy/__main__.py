@@ -1,0 +1,35 @@
+"""`python -m tests.accuracy > docs/accuracy.md`: errors of the losses and their gradients against float64.
+
+Prints the page; what is above its bound goes to standard error, and makes the exit code 1. `--device NAME` adds
+another adapter, such as a GPU; `--on NAMES` chooses all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.accuracy.measure import DTYPES, IMPLEMENTATIONS, reports
+from tests.accuracy.page import page
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.accuracy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--on", default=",".join(IMPLEMENTATIONS), metavar="NAMES", help="implementations, by commas")
+    parser.add_argument("--device", action="append", default=[], metavar="NAME", help="another adapter, by its name")
+    parser.add_argument("--match", default="", metavar="TEXT", help="only functions whose name has it")
+    parser.add_argument("--dtype", default=",".join(DTYPES), metavar="TYPES", help="storage types, by commas")
+    given = parser.parse_args(arguments)
+    names = (*given.on.split(","), *given.device)
+    found = []
+    for loss, dtype, report in reports(names, given.match, tuple(given.dtype.split(","))):
+        found.append((loss, dtype, report))
+        print(*report.failures, sep="\n", end="\n" if report.failures else "", file=sys.stderr, flush=True)
+    print(page(names, found), end="")
+    return 1 if any(report.failures for _, _, report in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
