@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Gets the drivers that a machine without a GPU needs: what is unpacked or fetched lies in .drivers/, in this checkout.
-# usage: scripts/setup_drivers.sh [vulkan] [swiftshader] [tint]     (all three when none is named); safe to run again
+# usage: scripts/setup_drivers.sh [vulkan] [swiftshader] [tint] [browser]     (all when none is named); safe to run again
 #   vulkan       the Vulkan loader and lavapipe, Mesa's software device: Mesa 25 or newer, because older ones end a
 #                shader's loops after 65,535 rounds without a word
 #   swiftshader  Google's software device, a second opinion on every shader
 #   tint         Chrome's shader compiler as a Node package, to validate shaders as a browser does
+#   browser      Chromium, and what drives it from Node, to run kernels in a page
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 GOOD_MESA=25
@@ -60,19 +61,46 @@ setup_vulkan() {
   if mesa_is_good "$candidate"; then quietly as_root apt-get -qq install -y --no-install-recommends mesa-vulkan-drivers; fi
 }
 
-setup_swiftshader() {
-  local source=/usr/lib/chromium folder=$DRIVERS/swiftshader
-  if [ -f "$source/vk_swiftshader_icd.json" ] || [ -f "$folder/vk_swiftshader_icd.json" ]; then return 0; fi
-  if . /etc/os-release && [ "$ID" = debian ] && apt_install chromium; then return 0; fi
-  # Elsewhere chromium is not a Debian package (Ubuntu ships a snap); a Node package carries the same library.
+# Debian's package holds SwiftShader too.
+debian_chromium() { . /etc/os-release && [ "$ID" = debian ] && apt_install chromium; }
+
+# Elsewhere chromium is not a package (Ubuntu ships a snap); a Node package carries the same files: unpack_chromium FILE
+unpack_chromium() {
   ensure_node || return 1
-  mkdir -p "$DRIVERS/node" "$folder"
+  mkdir -p "$DRIVERS/node"
   (cd "$DRIVERS/node" && quietly npm install --no-audit --no-fund --ignore-scripts --prefix . @sparticuz/chromium@153)
   node -e '
     const fs = require("fs"), zlib = require("zlib"), packed = process.argv[1];
     process.stdout.write(zlib.brotliDecompressSync(fs.readFileSync(packed)));
-  ' "$(find "$DRIVERS/node/node_modules/@sparticuz/chromium" -name 'swiftshader.tar.br' | head -n 1)" | tar -x -C "$folder"
+  ' "$(find "$DRIVERS/node/node_modules/@sparticuz/chromium" -name "$1" | head -n 1)"
+}
+
+setup_swiftshader() {
+  local folder=$DRIVERS/swiftshader
+  if [ -f /usr/lib/chromium/vk_swiftshader_icd.json ] || [ -f "$folder/vk_swiftshader_icd.json" ]; then return 0; fi
+  if debian_chromium; then return 0; fi
+  mkdir -p "$folder"
+  unpack_chromium swiftshader.tar.br | tar -x -C "$folder"
   [ -f "$folder/vk_swiftshader_icd.json" ]
+}
+
+setup_browser() {
+  local folder=$DRIVERS/chromium
+  ensure_node || return 1
+  if ! [ -d "$DRIVERS/node/node_modules/playwright-core" ]; then
+    say "fetching the Node package playwright-core into .drivers/node"
+    mkdir -p "$DRIVERS/node"
+    (cd "$DRIVERS/node" && quietly npm install --no-audit --no-fund --prefix . playwright-core@1.65.1)
+  fi
+  if command -v chromium >/dev/null && [ -d /usr/lib/chromium ]; then return 0; fi
+  if [ -x "$folder/chromium" ] || debian_chromium; then return 0; fi
+  say "unpacking Chromium into .drivers/chromium"
+  apt_install libnss3 libexpat1 || say "Chromium needs the packages libnss3 and libexpat1"
+  mkdir -p "$folder"
+  unpack_chromium swiftshader.tar.br | tar -x -C "$folder"
+  unpack_chromium chromium.br >"$folder/unpacked"
+  chmod +x "$folder/unpacked"
+  mv "$folder/unpacked" "$folder/chromium"
 }
 
 ensure_node() {
@@ -89,11 +117,11 @@ setup_tint() {
 }
 
 status=0
-[ $# -gt 0 ] || set -- vulkan swiftshader tint
+[ $# -gt 0 ] || set -- vulkan swiftshader tint browser
 for part in "$@"; do
   case $part in
-    vulkan | swiftshader | tint) "setup_$part" || status=1 ;;
-    *) say "unknown part '$part': vulkan, swiftshader or tint"; exit 2 ;;
+    vulkan | swiftshader | tint | browser) "setup_$part" || status=1 ;;
+    *) say "unknown part '$part': vulkan, swiftshader, tint or browser"; exit 2 ;;
   esac
 done
 exit $status

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.diff.catalog import GROUPS, Entry, entries
-from tests.diff.harness import LOOPS, PAGE, Data, Disagreement, Execution, Subject, first_difference, wide
+from tests.diff.catalog import GROUPS, Entry, Sizes, entries
+from tests.diff.harness import LOOPS, PAGE, Data, Execution, Subject, first_difference, wide
 from tests.diff.ranges import Undecided
 from tests.diff.repeats import different_results
 from tests.diff.triples import Triple
@@ -32,7 +32,7 @@ LONGEST = 40_000
 
 
 def execution(name: str) -> Execution:
-    """The execution of a column: text that is right for all sizes, as the device's plan or the shipped files have it."""
+    """The execution of a column: text for all sizes, as it is made for the device, or as the shipped files have it."""
     if name == "loops":
         return LOOPS[2]
     return PAGE if name == "chromium" else Execution(name, known=False, device=name)
@@ -65,7 +65,7 @@ def run_cell(subject: Subject, data: Data, expected: dict[str, Triple], column: 
 
 def chosen(given: argparse.Namespace) -> Iterator[Entry]:
     for group in given.group.split(","):
-        for entry in entries(group, given.programs):
+        for entry in entries(group, given.programs, Sizes(given.rows, given.columns)):
             if re.search(given.match, entry.name):
                 yield entry
 
@@ -133,8 +133,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--match", default="", metavar="REGEX", help="only kernels whose name it finds")
     parser.add_argument("--on", default=COLUMNS, metavar="NAMES", help=f"executions (default: {COLUMNS})")
     parser.add_argument("--programs", type=int, default=100, help="how many programs are generated (default 100)")
-    parser.add_argument("--longest", type=int, default=LONGEST, help="leave out longer texts (default 40000 characters)")
-    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="launch each N times on the first execution")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="leave out longer texts (default 40000)")
+    parser.add_argument("--rows", type=int, default=19, help="of the drawn data (default 19)")
+    parser.add_argument("--columns", type=int, default=130, help="of the drawn data (default 130)")
+    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="launch each N times on the first of --on")
     given = parser.parse_args(arguments)
     start = time.monotonic()
     status = repeat(given) if given.repeat else compare(given)

@@ -199,10 +199,13 @@ def test_the_library_on_dawn(name: str):
     check(LIBRARY[name], DAWN)
 
 
-@pytest.mark.parametrize(
-    "name", ["train_loss.train_loss", "batch_loss.batch_loss", "quantize.quantize", "charlm.adamw", "column_mean.column_mean",
-             "softmax.softmax_rows by X", "token_loss.token_loss by Logits in place", "sum_losses.mean_loss by Loss"]
+EXAMPLES_HERE = (
+    "train_loss.train_loss", "batch_loss.batch_loss", "quantize.quantize", "charlm.adamw", "column_mean.column_mean",
+    "softmax.softmax_rows by X", "token_loss.token_loss by Logits in place", "sum_losses.mean_loss by Loss",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES_HERE)
 def test_examples_in_a_page(name: str):
     check(EXAMPLES[name], PAGE, PAGE_VARIANT)
 

@@ -3,32 +3,18 @@ lies where the interpreter on ranges says that an implementation may answer from
 
 from __future__ import annotations
 
-from functools import cache
 from zlib import crc32
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.diff import backends
-from tests.diff.harness import Data, Execution, Outcome, Subject, zeros_for
+from tests.diff.catalog import dtypes_of, loss_data, loss_subject
+from tests.diff.harness import Execution, Outcome
 from tests.reference.every import EVERY
-from tests.reference.table import ACTIVATIONS
 from tests.reference.training_table import Loss
-from tests.std.odd import WAYS, draw_odd
-from tests.std.test_training import dims_of, kernel_text
-
-DTYPES = ("f32", "f16", "bf16")
-# A shader of WebGPU's default limits binds no more.
-MOST_TENSORS = 8
-# Stored in 16 bits they are what they are in 32
-ELEMENTWISE = {row.function for row in ACTIVATIONS}
-
-
-@cache
-def subject(loss: Loss, dtype: str) -> Subject:
-    return Subject(kernel_text(loss, is_stored=True, most=MOST_TENSORS), "run", {"E": dtype})
+from tests.std.odd import WAYS
 
 
 def execution(loss: Loss, dtype: str) -> Execution:
@@ -41,27 +27,14 @@ def execution(loss: Loss, dtype: str) -> Execution:
 
 
 def check(loss: Loss, dtype: str, seed: int, rows: int, columns: int, ways: frozenset[str]) -> Outcome:
-    # What f16 cannot hold would be infinite, and all results NaN.
-    values = draw_odd(loss, seed, rows, columns, ways - {"shift by 1e6"} if dtype == "f16" else ways)
-    dims = dims_of(loss, values)
-    kernel = subject(loss, dtype).kernel
-    tensors = zeros_for(kernel, dims)
-    scalars = {}
-    for name, value in values.items():
-        if name in tensors:
-            if dtype == "f16" and name not in ("T", "Target"):
-                value = np.where(np.isfinite(value), np.clip(value, -65504.0, 65504.0), value)
-            tensors[name] = value.astype(tensors[name].dtype)
-        else:
-            scalars[f"{name.lower()}0"] = value
-    return subject(loss, dtype).check(Data(tensors, scalars, dims), [execution(loss, dtype)])
+    data = loss_data(loss, dtype, seed, rows, columns, ways)
+    return loss_subject(loss, dtype).check(data, [execution(loss, dtype)])
 
 
 PAIRS = [
     pytest.param(loss, dtype, id=f"{loss.name}-{dtype}")
     for loss in EVERY
-    for dtype in DTYPES
-    if dtype == "f32" or loss.function not in ELEMENTWISE
+    for dtype in dtypes_of(loss)
 ]
 
 
