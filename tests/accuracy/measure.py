@@ -52,12 +52,6 @@ DRAWS = (
     Draw(8, 5003, frozenset(), 5),
 )
 
-KNOWN_FAULTS: Mapping[tuple[str, str], str] = {
-    ("triplet_margin_loss", "lavapipe"): "Mesa computes `(a - n) + eps` as `a - (n - eps)`, which loses eps near n",
-    ("triplet_margin_loss", "dawn:lavapipe"): "Mesa, as there",
-}
-"""Errors above their bound that are a driver's, by function and implementation."""
-
 
 def losses() -> tuple[Loss, ...]:
     """The functions of the table: every loss of the library, once in each form that it has."""
@@ -88,7 +82,6 @@ class Report:
     forward: Figures = field(default_factory=Figures)
     gradient: Figures = field(default_factory=Figures)
     failures: list[str] = field(default_factory=list)
-    faults: set[str] = field(default_factory=set)
 
 
 def units(exact: np.ndarray, dtype: str) -> np.ndarray:
@@ -157,9 +150,7 @@ def measure(loss: Loss, dtype: str, implementations: tuple[str, ...], draws: tup
                 report.failures.append(f"{loss.name} {dtype}, {draw}: the range of {output} is wrong: {words}")
             for name, array in got.items():
                 wrong = first_difference(expected[output], array)
-                if wrong and (loss.function, name) in KNOWN_FAULTS:
-                    report.faults.add(name)
-                elif wrong:
+                if wrong:
                     report.failures.append(f"{loss.name} {dtype} on {name}, {draw}: {output}: {wrong}")
     return report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.accuracy.measure import DRAWS, KNOWN_FAULTS, Report
+from tests.accuracy.measure import DRAWS, Report
 from tests.diff.catalog import SHORT_ROWS
 from tests.reference.training_table import Loss
 from tests.std.test_training import differentiated
@@ -51,16 +51,11 @@ def page(names: Sequence[str], found: Sequence[tuple[Loss, str, Report]]) -> str
     for name, most in SHORT_ROWS.items():
         lines.append(f"  (`{name}`, whose time grows with the square: {most} columns at most)")
     text = HEAD + "\n".join(lines) + "\n"
-    faults = sorted({(loss.function, name) for loss, _, report in found for name in report.faults})
     for dtype in dict.fromkeys(dtype for _, dtype, _ in found):
         rows = [(loss, report) for loss, of, report in found if of == dtype]
         heads = ["function", "gradient in", "bound", *(TITLES.get(name, name) for name in names), "nearest"]
         text += f"\n## {dtype}\n\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n"
         text += "".join(f"| {' | '.join(_cells(names, loss, report))} |\n" for loss, report in rows)
-    if faults:
-        text += "\n\\* above the bound, by a fault of the driver:\n\n"
-        for function, name in faults:
-            text += f"- `{function}` on {TITLES.get(name, name)}: {KNOWN_FAULTS[function, name]}\n"
     return text
 
 
@@ -72,8 +67,7 @@ def _cells(names: Sequence[str], loss: Loss, report: Report) -> list[str]:
         if name not in forward.errors:
             cells.append("failed")
             continue
-        mark = "*" if name in report.faults else ""
-        cells.append(f"{_figure(forward.errors[name])} / {_figure(gradient.errors[name])}{mark}")
+        cells.append(f"{_figure(forward.errors[name])} / {_figure(gradient.errors[name])}")
     return [*cells, f"{forward.share:.0%} / {gradient.share:.0%}"]
 
 

@@ -172,6 +172,8 @@ def test_compile_writes_wgsl_and_manifest(capsys, files):
             assert f"fn {dispatch['entry']}(" in text
             assert {one["binding"] for one in dispatch["bindings"]} <= {one["binding"] for one in variant["bindings"]}
         assert variant["uniforms"]["bytes"] % 16 == 0
+        offsets = [field["offset"] for field in variant["uniforms"]["fields"]]
+        assert offsets == list(range(0, 4 * len(offsets), 4))
 
 
 def test_compile_to_standard_output(capsys, files):

@@ -74,7 +74,7 @@ def compare(given: argparse.Namespace) -> int:
     columns = given.on.split(",")
     tally: Counter[tuple[str, str]] = Counter()
     failures: list[str] = []
-    worst: Counter[tuple[str, str]] = Counter()
+    worst: dict[tuple[str, str], float] = {}
     width = 44
     print(f"{'kernel':{width}}" + "".join(f"{column:>16}" for column in columns), flush=True)
     for entry in chosen(given):
@@ -94,7 +94,7 @@ def compare(given: argparse.Namespace) -> int:
             tally[verdict, column] += 1
             if verdict == "ok":
                 key = entry.group, column
-                worst[key] = max(worst[key], float(details))  # type: ignore[assignment]
+                worst[key] = max(worst.get(key, 0.0), float(details))
             else:
                 failures.append(f"{entry.name} on {column}: {verdict}: {details}")
             cells.append(details if verdict == "ok" else verdict)

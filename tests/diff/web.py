@@ -7,7 +7,9 @@ A `WebDevice` does what `Device` does, and launches kernels from their shipped f
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
+import hashlib
 import json
 import os
 import shutil
@@ -63,7 +65,6 @@ class WebDevice(Device):
         self.lock = threading.RLock()
         self._numbers = iter(range(1, 1 << 60))
         self._known: dict[tuple[str, str, tuple[BindingKind | None, ...]], Pipeline] = {}
-        self._shipped: dict[int, str] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="tilec-shipped-")
         reading, writing = os.pipe()
         command = ["node", str(_SERVERS / server), self.folder.name, argument, str(writing)]
@@ -85,7 +86,8 @@ class WebDevice(Device):
     def _close(self) -> None:
         """Lets the server end by itself, which closes its browser too."""
         assert self._server.stdin is not None
-        self._server.stdin.close()
+        with contextlib.suppress(OSError):
+            self._server.stdin.close()
         try:
             self._server.wait(5)
         except subprocess.TimeoutExpired:
@@ -121,19 +123,19 @@ class WebDevice(Device):
         given: Mapping[str, int],
         scalars: Mapping[str, Number],
     ) -> dict[str, np.ndarray]:
-        """One launch that follows the manifest. `files`: texts by name, written where the server finds them, once; the
-        same mapping for the same files. `arrays`: every input, in storage types; `given`: sizes that no input has.
+        """One launch that follows the manifest. `files`: texts by name, written where the server finds them, once.
+        `arrays`: every input, in storage types; `given`: sizes that no input has. Raises DeviceError.
         """
-        if id(files) not in self._shipped:
-            place = str(len(self._shipped))
-            (Path(self.folder.name) / place).mkdir()
+        place = hashlib.sha256(json.dumps(dict(files)).encode()).hexdigest()
+        folder = Path(self.folder.name) / place
+        if not folder.exists():
+            folder.mkdir()
             for name, text in files.items():
-                (Path(self.folder.name) / place / name).write_text(text, encoding="utf-8", newline="\n")
-            self._shipped[id(files)] = place
+                (folder / name).write_text(text, encoding="utf-8", newline="\n")
         whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         request = {
             "do": "launch",
-            "file": f"{self._shipped[id(files)]}/{manifest}",
+            "file": f"{place}/{manifest}",
             "inputs": [{"name": name, "shape": one.shape, "bytes": one.nbytes} for name, one in whole.items()],
             "given": dict(given),
             # JSON has no infinities: they are texts, as in the manifest.

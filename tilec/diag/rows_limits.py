@@ -97,7 +97,7 @@ kernel k(A: tensor<f32>[M]) {
 TOO_MANY_BUFFERS = Row(
     "E0506",
     message="`{name}` needs {given} storage buffers; the limit is {limit}",
-    label="{count} tensors{scratch}",
+    label="{count} tensors{scratch}; scalars and sizes share one uniform buffer, which does not count",
     hint="merge {merge}, or split the kernel in two",
     explanation="""
 WebGPU guarantees 8 storage buffers in one dispatch. Every tensor is one, and so is the scratch memory that the

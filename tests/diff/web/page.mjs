@@ -62,11 +62,22 @@ page.on('pageerror', (error) => told.push(String(error)));
 page.on('crash', () => told.push('the page crashed'));
 await page.goto(`http://localhost:${server.address().port}/`);
 
+// A page that hangs would hang the tests: no kernel of theirs takes so long.
+const MOST_SECONDS = 300;
+
+function limited(promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${MOST_SECONDS} s`)), 1000 * MOST_SECONDS);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 async function answer(request, bytes) {
   payload = bytes;
   received = null;
   try {
-    const words = await page.evaluate((one) => window.perform(one), request);
+    const words = await limited(page.evaluate((one) => window.perform(one), request));
     return received ? { ...words, bytes: received } : words;
   } catch (error) {
     return { error: [String(error.message ?? error), ...told].join('\n') };
