@@ -1,0 +1,136 @@
+"""`python -m tests.mutants`: plants faults in tilec one by one, and looks which of them the tests notice.
+
+Each mutant of the tables runs in a process of its own, against a short list of tests chosen for it; one that survives meets
+`WIDE` too. Results are appended to a file of JSON lines, and `--resume` goes on where one stopped. The exit code is 1 if a
+mutant survived that has no reason to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.mutants.areas import WIDE, all_mutants
+from tests.mutants.fork import Outcome, run_all, warm_up
+from tests.mutants.report import summary
+from tests.mutants.table import ROOT, Mutant, faults
+
+SLOWEST = 900.0
+"""Seconds that the tests may take on the unchanged program."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--only", action="append", default=[], help="an area, a file, a kind or a mutant's name")
+    parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
+    parser.add_argument("--workers", type=int, default=1, help="mutants at a time (default 1)")
+    parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"), help="where results go (default %(default)s)")
+    parser.add_argument("--resume", type=Path, help="go on with this file: what it holds is not run again")
+    parser.add_argument("--survivors", action="store_true", help="with --resume: run those that survived again")
+    parser.add_argument("--report", type=Path, help="print the table of a file of results and run nothing")
+    parser.add_argument("--loud", action="store_true", help="show what pytest prints")
+    given = parser.parse_args(arguments)
+    mutants = [one for one in all_mutants() if not given.only or any(map(one.matches, given.only))]
+    if wrong := [*faults(mutants)]:
+        print(*wrong, sep="\n")
+        return 2
+    if given.list:
+        print(*mutants, f"{len(mutants)} mutants", sep="\n")
+        return 0
+    if given.report:
+        return _finish(mutants, _read(given.report))
+    out = given.resume or given.out
+    found = _read(out) if given.resume else {}
+    if not given.resume:
+        out.write_text("", "utf-8")
+    if given.survivors:
+        found = {name: row for name, row in found.items() if row["state"] != "survived"}
+    warm_up()
+    todo = [one for one in mutants if one.name not in found]
+    try:
+        for number, row in enumerate(_run(todo, found, out, given), 1):
+            found[row["name"]] = row
+            _append(out, row)
+            print(f"{number}/{len(todo)} {row['state']:8} {row['seconds']:5.1f} s  {row['mutant']}", flush=True)
+            if row["state"] != "survived":
+                print(f"      by {row['test']}: {row['words']}", flush=True)
+    except RuntimeError as error:
+        print(error)
+        return 2
+    return _finish(mutants, found)
+
+
+def _finish(mutants: list[Mutant], found: dict[str, Any]) -> int:
+    lines, is_well = summary(mutants, found)
+    print(*lines, sep="\n")
+    return 0 if is_well else 1
+
+
+def _run(
+    mutants: list[Mutant], found: dict[str, Any], out: Path, given: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """Each mutant against its own tests, and the survivors of these against all others."""
+    for wide in (False, True):
+        survivors: list[Mutant] = []
+        tests = {one: _wide_of(one) if wide else list(one.tests) for one in mutants}
+        usual = _usual_seconds(list(dict.fromkeys(test for several in tests.values() for test in several)), found, out)
+        jobs = ((one, one, ["-x", *own], 30.0 + 6.0 * sum(map(usual.__getitem__, own))) for one, own in tests.items())
+        for one, outcome in run_all(jobs, given.workers, given.loud):
+            if outcome.state == "passed" and not wide and _wide_of(one):
+                survivors.append(one)
+                print(f"{outcome.seconds:6.1f} s, meets the wide list: {one}", flush=True)
+                continue
+            yield _row(one, outcome)
+        mutants = survivors
+
+
+def _wide_of(mutant: Mutant) -> list[str]:
+    return [test for test in WIDE if test not in mutant.tests]
+
+
+def _row(mutant: Mutant, outcome: Outcome) -> dict[str, Any]:
+    if outcome.state == "error":
+        raise RuntimeError(f"{mutant}: {outcome.words}")
+    state = {"passed": "survived", "failed": "killed"}.get(outcome.state, outcome.state)
+    return {
+        "name": mutant.name, "mutant": str(mutant), "state": state, "seconds": round(outcome.seconds, 1),
+        "test": outcome.test, "words": outcome.words, "commit": _commit(),
+    }  # fmt: skip
+
+
+def _usual_seconds(tests: list[str], found: dict[str, Any], out: Path) -> dict[str, float]:
+    """How long each takes on the unchanged program, where it must pass: else a failure says nothing."""
+    missing = [test for test in tests if f"+{test}" not in found]
+    for test, outcome in run_all((test, None, [test], SLOWEST) for test in missing):
+        if outcome.state != "passed":
+            raise RuntimeError(f"{test} fails on the unchanged program: {outcome.test} {outcome.words}")
+        row = {"name": f"+{test}", "state": "passed", "seconds": round(outcome.seconds, 1), "commit": _commit()}
+        found[row["name"]] = row
+        _append(out, row)
+        print(f"{outcome.seconds:6.1f} s unchanged: {test}", flush=True)
+    return {test: found[f"+{test}"]["seconds"] for test in tests}
+
+
+def _commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return {row["name"]: row for row in rows}
+
+
+def _append(path: Path, row: dict[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**row, "time": round(time.time())}) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

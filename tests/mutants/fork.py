@@ -1,0 +1,188 @@
+"""Runs pytest on a changed program in a fork, so that what every run imports is imported once.
+
+The fork changes the program by an import hook: the file on disk stays as it is, and what another process imports too. So
+the parent must never import tilec itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType
+from typing import Any
+
+from tests.mutants.table import Mutant
+
+# What tests import besides tilec. torch and wgpu start no threads before they are used.
+COMMON = (
+    "pytest", "hypothesis", "hypothesis.strategies", "hypothesis.extra.numpy", "numpy", "lark", "ml_dtypes", "torch",
+    "wgpu", "json", "unittest.mock", "_pytest.assertion.rewrite", "concurrent.futures", "difflib", "argparse",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: `state` is `passed`, `failed`, `hung`, `crashed` or `error` (nothing could be run); `test` is the
+    one that failed, `words` the first line of what it said."""
+
+    state: str
+    seconds: float
+    test: str = ""
+    words: str = ""
+    durations: tuple[tuple[str, float], ...] = ()
+
+
+def warm_up() -> None:
+    """Imports what every run needs."""
+    for name in COMMON:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    assert not any(name.split(".")[0] == "tilec" for name in sys.modules), "a fork would not see the change"
+
+
+@dataclass
+class _Running:
+    job: Any
+    process: int
+    pipe: int
+    start: float
+    end: float
+
+
+def run_all(
+    jobs: Iterable[tuple[Any, Mutant | None, Sequence[str], float]], workers: int = 1, loud: bool = False
+) -> Iterator[tuple[Any, Outcome]]:
+    """Runs each job (anything, the change, pytest's arguments, the most seconds) in a fork of its own, `workers` at a
+    time, and gives what came out as it ends."""
+    waiting = iter(jobs)
+    running: dict[int, _Running] = {}
+    try:
+        while True:
+            while len(running) < workers and (job := next(waiting, None)) is not None:
+                started = _start(*job, loud=loud)
+                running[started.pipe] = started
+            if not running:
+                return
+            left = min(one.end for one in running.values()) - time.monotonic()
+            ready, _, _ = select.select([*running], [], [], max(left, 0))
+            now = time.monotonic()
+            for pipe in [one.pipe for one in running.values() if one.pipe in ready or one.end <= now]:
+                one = running.pop(pipe)
+                yield one.job, _finish(one, pipe in ready)
+    finally:
+        for one in running.values():
+            _finish(one, False)
+
+
+def _start(job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: float, loud: bool) -> _Running:
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    process = os.fork()
+    if process == 0:
+        status = 1
+        try:
+            os.close(reader)
+            os.setsid()
+            _child(writer, mutant, arguments, loud)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    now = time.monotonic()
+    return _Running(job, process, reader, now, now + seconds)
+
+
+def _finish(one: _Running, ended: bool) -> Outcome:
+    """Reads the answer, and ends the fork with everything that it started."""
+    text = b""
+    while ended and (part := os.read(one.pipe, 1 << 16)):
+        text += part
+    os.close(one.pipe)
+    seconds = time.monotonic() - one.start
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(one.process, signal.SIGKILL)
+    _, status = os.waitpid(one.process, 0)
+    if not ended:
+        return Outcome("hung", seconds, words=f"no end after {seconds:.0f} s")
+    if not text:
+        return Outcome("crashed", seconds, words=f"the process ended with status {status}")
+    answer = json.loads(text)
+    durations = tuple((str(name), float(each)) for name, each in answer["durations"])
+    return Outcome(answer["state"], seconds, answer["test"], answer["words"], durations)
+
+
+class _Watcher:
+    """A pytest plugin: the first failure, and how long each file took."""
+
+    def __init__(self) -> None:
+        self.test = self.words = ""
+        self.durations: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        file = report.nodeid.partition("::")[0]
+        self.durations[file] = self.durations.get(file, 0.0) + report.duration
+        if report.failed:
+            self._note(report)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self._note(report)
+
+    def _note(self, report: Any) -> None:
+        if not self.test:
+            self.test = report.nodeid
+            crash = getattr(report.longrepr, "reprcrash", None)
+            words = crash.message if crash is not None else str(report.longrepr).strip().rpartition("\n")[2]
+            self.words = words.partition("\n")[0][:200]
+
+
+def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], loud: bool) -> None:
+    if not loud:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(nothing, number)
+    if mutant is not None:
+        sys.meta_path.insert(0, _Changed(mutant))
+    import pytest
+
+    watcher = _Watcher()
+    code = int(pytest.main(["-p", "no:cacheprovider", "-p", "no:xdist", *arguments], plugins=[watcher]))
+    state = {0: "passed", 1: "failed", 2: "failed"}.get(code, "error")
+    words = watcher.words or ("" if code == 0 else f"pytest ended with {code}")
+    answer = {"state": state, "test": watcher.test, "words": words, "durations": [*watcher.durations.items()]}
+    os.write(writer, json.dumps(answer).encode())
+
+
+class _Changed(MetaPathFinder):
+    """Finds one module, and gives it the changed text."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant, self.text = mutant, mutant.changed()
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if fullname != self.mutant.module:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        assert spec is not None
+        assert spec.origin is not None
+        spec.loader = _Loader(fullname, spec.origin, self.text)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, name: str, path: str, text: str) -> None:
+        super().__init__(name, path)
+        self.text = text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self.text, self.path, "exec", dont_inherit=True)
