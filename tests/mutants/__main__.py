@@ -1,7 +1,6 @@
 """`python -m tests.mutants`: plants faults in tilec one by one, and looks which of them the tests notice.
 
-Each mutant of the tables runs in a process of its own, against a short list of tests chosen for it; one that survives meets
-`WIDE` too. Results are appended to a file of JSON lines, and `--resume` goes on where one stopped. The exit code is 1 if a
+Each mutant of the tables runs in a process of its own, against the tests chosen for it, until one fails. Results are appended to a file of JSON lines, and `--resume` goes on where one stopped. The exit code is 1 if a
 mutant survived that has no reason to.
 """
 
@@ -21,14 +20,15 @@ from tests.mutants.fork import Outcome, run_all, warm_up
 from tests.mutants.report import summary
 from tests.mutants.table import ROOT, Mutant, faults
 
-SLOWEST = 900.0
-"""Seconds that the tests may take on the unchanged program."""
+LONGEST = 300.0
+"""Seconds that a test may take on the unchanged program."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--only", action="append", default=[], help="an area, a file, a kind or a mutant's name")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
+    parser.add_argument("--wide", action="store_true", help="run what survives its own tests against all others too")
     parser.add_argument("--workers", type=int, default=1, help="mutants at a time (default 1)")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"), help="where results go (default %(default)s)")
     parser.add_argument("--resume", type=Path, help="go on with this file: what it holds is not run again")
@@ -75,19 +75,14 @@ def _finish(mutants: list[Mutant], found: dict[str, Any]) -> int:
 def _run(
     mutants: list[Mutant], found: dict[str, Any], out: Path, given: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
-    """Each mutant against its own tests, and the survivors of these against all others."""
-    for wide in (False, True):
-        survivors: list[Mutant] = []
-        tests = {one: _wide_of(one) if wide else list(one.tests) for one in mutants}
-        usual = _usual_seconds(list(dict.fromkeys(test for several in tests.values() for test in several)), found, out)
-        jobs = ((one, one, ["-x", *own], 30.0 + 6.0 * sum(map(usual.__getitem__, own))) for one, own in tests.items())
-        for one, outcome in run_all(jobs, given.workers, given.loud):
-            if outcome.state == "passed" and not wide and _wide_of(one):
-                survivors.append(one)
-                print(f"{outcome.seconds:6.1f} s, meets the wide list: {one}", flush=True)
-                continue
-            yield _row(one, outcome)
-        mutants = survivors
+    """Each mutant against its own tests, or, if that is asked for, against all others."""
+    tests = {one: [*one.tests, *(_wide_of(one) if given.wide else ())] for one in mutants}
+    slowest = _slowest_tests(list(dict.fromkeys(test for several in tests.values() for test in several)), found, out)
+    jobs = ((one, one, ["-x", *own], 20.0 + 10.0 * max(map(slowest.__getitem__, own))) for one, own in tests.items())
+    for one, outcome in run_all(jobs, given.workers, given.loud):
+        if outcome.state == "error":
+            raise RuntimeError(f"{one}: {outcome.words}")
+        yield _row(one, outcome)
 
 
 def _wide_of(mutant: Mutant) -> list[str]:
@@ -95,8 +90,6 @@ def _wide_of(mutant: Mutant) -> list[str]:
 
 
 def _row(mutant: Mutant, outcome: Outcome) -> dict[str, Any]:
-    if outcome.state == "error":
-        raise RuntimeError(f"{mutant}: {outcome.words}")
     state = {"passed": "survived", "failed": "killed"}.get(outcome.state, outcome.state)
     return {
         "name": mutant.name, "mutant": str(mutant), "state": state, "seconds": round(outcome.seconds, 1),
@@ -104,17 +97,19 @@ def _row(mutant: Mutant, outcome: Outcome) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _usual_seconds(tests: list[str], found: dict[str, Any], out: Path) -> dict[str, float]:
-    """How long each takes on the unchanged program, where it must pass: else a failure says nothing."""
+def _slowest_tests(tests: list[str], found: dict[str, Any], out: Path) -> dict[str, float]:
+    """How long the slowest test of each takes on the unchanged program, where all must pass: else failing says
+    nothing."""
     missing = [test for test in tests if f"+{test}" not in found]
-    for test, outcome in run_all((test, None, [test], SLOWEST) for test in missing):
+    for test, outcome in run_all((test, None, [test], LONGEST) for test in missing):
         if outcome.state != "passed":
             raise RuntimeError(f"{test} fails on the unchanged program: {outcome.test} {outcome.words}")
-        row = {"name": f"+{test}", "state": "passed", "seconds": round(outcome.seconds, 1), "commit": _commit()}
+        seconds = {"seconds": round(outcome.seconds, 1), "slowest": round(outcome.slowest, 1)}
+        row = {"name": f"+{test}", "state": "passed", **seconds, "commit": _commit()}
         found[row["name"]] = row
         _append(out, row)
-        print(f"{outcome.seconds:6.1f} s unchanged: {test}", flush=True)
-    return {test: found[f"+{test}"]["seconds"] for test in tests}
+        print(f"{outcome.seconds:6.1f} s, {outcome.slowest:5.1f} s the slowest, unchanged: {test}", flush=True)
+    return {test: found[f"+{test}"]["slowest"] for test in tests}
 
 
 def _commit() -> str:

@@ -33,13 +33,13 @@ COMMON = (
 @dataclass(frozen=True)
 class Outcome:
     """How a run ended: `state` is `passed`, `failed`, `hung`, `crashed` or `error` (nothing could be run); `test` is the
-    one that failed, `words` the first line of what it said."""
+    one that failed, `words` the first line of what it said; `slowest` the seconds of the test that took longest."""
 
     state: str
     seconds: float
     test: str = ""
     words: str = ""
-    durations: tuple[tuple[str, float], ...] = ()
+    slowest: float = 0.0
 
 
 def warm_up() -> None:
@@ -56,14 +56,13 @@ class _Running:
     process: int
     pipe: int
     start: float
-    end: float
 
 
 def run_all(
     jobs: Iterable[tuple[Any, Mutant | None, Sequence[str], float]], workers: int = 1, loud: bool = False
 ) -> Iterator[tuple[Any, Outcome]]:
-    """Runs each job (anything, the change, pytest's arguments, the most seconds) in a fork of its own, `workers` at a
-    time, and gives what came out as it ends."""
+    """Runs each job (anything, the change, pytest's arguments, the most seconds a test) in a fork of its own, `workers`
+    at a time, and gives what came out as it ends."""
     waiting = iter(jobs)
     running: dict[int, _Running] = {}
     try:
@@ -73,15 +72,15 @@ def run_all(
                 running[started.pipe] = started
             if not running:
                 return
-            left = min(one.end for one in running.values()) - time.monotonic()
-            ready, _, _ = select.select([*running], [], [], max(left, 0))
-            now = time.monotonic()
-            for pipe in [one.pipe for one in running.values() if one.pipe in ready or one.end <= now]:
+            ready, _, _ = select.select([*running], [], [])
+            for pipe in ready:
                 one = running.pop(pipe)
-                yield one.job, _finish(one, pipe in ready)
+                yield one.job, _finish(one)
     finally:
         for one in running.values():
-            _finish(one, False)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(one.process, signal.SIGKILL)
+            _finish(one)
 
 
 def _start(job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: float, loud: bool) -> _Running:
@@ -93,44 +92,46 @@ def _start(job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: f
         try:
             os.close(reader)
             os.setsid()
-            _child(writer, mutant, arguments, loud)
+            _child(writer, mutant, arguments, seconds, loud)
             status = 0
         finally:
             os._exit(status)
     os.close(writer)
-    now = time.monotonic()
-    return _Running(job, process, reader, now, now + seconds)
+    return _Running(job, process, reader, time.monotonic())
 
 
-def _finish(one: _Running, ended: bool) -> Outcome:
-    """Reads the answer, and ends the fork with everything that it started."""
+def _finish(one: _Running) -> Outcome:
+    """Reads the answer, and ends whatever the fork started."""
     text = b""
-    while ended and (part := os.read(one.pipe, 1 << 16)):
+    while part := os.read(one.pipe, 1 << 16):
         text += part
     os.close(one.pipe)
-    seconds = time.monotonic() - one.start
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(one.process, signal.SIGKILL)
     _, status = os.waitpid(one.process, 0)
-    if not ended:
-        return Outcome("hung", seconds, words=f"no end after {seconds:.0f} s")
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(one.process, signal.SIGKILL)
+    seconds = time.monotonic() - one.start
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+        return Outcome("hung", seconds, words="a test did not end")
     if not text:
         return Outcome("crashed", seconds, words=f"the process ended with status {status}")
     answer = json.loads(text)
-    durations = tuple((str(name), float(each)) for name, each in answer["durations"])
-    return Outcome(answer["state"], seconds, answer["test"], answer["words"], durations)
+    return Outcome(answer["state"], seconds, answer["test"], answer["words"], answer["slowest"])
 
 
 class _Watcher:
-    """A pytest plugin: the first failure, and how long each file took."""
+    """A pytest plugin: the first failure, how long the slowest test took, and an end to one that takes too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
         self.test = self.words = ""
-        self.durations: dict[str, float] = {}
+        self.slowest = 0.0
+        self._seconds = max(1, round(seconds))
+        signal.alarm(self._seconds)
+
+    def pytest_runtest_logstart(self) -> None:
+        signal.alarm(self._seconds)  # ends the process, whatever it is in the middle of
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        file = report.nodeid.partition("::")[0]
-        self.durations[file] = self.durations.get(file, 0.0) + report.duration
+        self.slowest = max(self.slowest, report.duration)
         if report.failed:
             self._note(report)
 
@@ -146,7 +147,7 @@ class _Watcher:
             self.words = words.partition("\n")[0][:200]
 
 
-def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], loud: bool) -> None:
+def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], seconds: float, loud: bool) -> None:
     if not loud:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -155,11 +156,11 @@ def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], loud: b
         sys.meta_path.insert(0, _Changed(mutant))
     import pytest
 
-    watcher = _Watcher()
+    watcher = _Watcher(seconds)
     code = int(pytest.main(["-p", "no:cacheprovider", "-p", "no:xdist", *arguments], plugins=[watcher]))
     state = {0: "passed", 1: "failed", 2: "failed"}.get(code, "error")
     words = watcher.words or ("" if code == 0 else f"pytest ended with {code}")
-    answer = {"state": state, "test": watcher.test, "words": words, "durations": [*watcher.durations.items()]}
+    answer = {"state": state, "test": watcher.test, "words": words, "slowest": watcher.slowest}
     os.write(writer, json.dumps(answer).encode())
 
 

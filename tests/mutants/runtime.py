@@ -1,0 +1,109 @@
+"""Mutants of what surrounds the code: the specification's masks, proofs between blocks, windows, launches, arrays, caches."""
+
+from tests.mutants.table import Table
+
+RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.py", "tests/api/test_bind.py"))
+
+(
+    RUNTIME.file("tilec/tile/interp_frame.py", "tests/tile/test_interp.py", "tests/tile/test_interp_control.py")
+    ("mask", 'inside[0] = inside[0] & access.points_inside[:, None]', 'pass')
+    ("mask", 'mask = tile.active() & joint_mask(tuple(access.inside))', 'mask = joint_mask(tuple(access.inside))')
+    ("mask", 'mask = mask & access.points_inside.reshape(-1, *(1,) * len(access.inside))', 'pass')
+    ("mask", 'source = np.where(operand.active(), operand.data, operand.data.dtype.type(0))', 'source = operand.data')
+    ("bound", 'inside = (lane >= 0) & (lane < extent)', 'inside = lane < extent')
+    ("mask", 'return Tile(np.where(new.active(), new.data, old.data), old.masks)', 'return Tile(new.data, old.masks)')
+    ("mask", 'return Tile(np.where(tile.active(), tile.data, fill.data), (None,) * len(shape))', 'return Tile(tile.data, (None,) * len(shape))')
+    ("mask", 'lanes = np.array([tile.shape[axis]]) if mask is None else mask.sum(axis=1)', 'lanes = np.array([tile.shape[axis]])')
+    ("mask", 'masks[0] = np.broadcast_to(mask, (len(mask), shape[0])) & (True if masks[0] is None else masks[0])', 'pass')
+    ("bound", 'running = start + round_number * value.step < stop', 'running = start + round_number * value.step <= stop')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/sema/proofs.py", "tests/sema/test_proofs.py", "tests/sema/test_blocks.py")
+    ("bound", 'slack = divisor - 1', 'slack = 0')
+    ("condition", 'if is_positive == (atom.function == "max"):', 'if is_positive == (atom.function == "min"):')
+    ("bound", '_replaced(extent, atom, ZERO, Extent.of(divisor - 1))', '_replaced(extent, atom, ZERO, Extent.of(divisor - 2))')
+    ("operator", 'product = Extent.of(factor) * (low if factor > 0 else high)', 'product = Extent.of(factor) * (high if factor > 0 else low)')
+    ("bound", 'bound = dividend * -(share if is_exact else share + 1)', 'bound = dividend * -share')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/sema/blocks.py", "tests/sema/test_blocks.py")
+    ("bound", 'return all(builder.is_at_most(base, low) and builder.is_at_most(high, base + step) for low, high in windows)', 'return all(builder.is_at_most(base, low) for low, high in windows)')
+    ("bound", 'end = offset + (ONE if count is None else count)', 'end = offset + ONE')
+    ("safety", 'if len(steps) != 1:\n        return False', 'pass')
+    ("safety", 'if len(pins) == 1 and None not in pins:', 'if None not in pins:')
+    ("safety", 'if not all(_is_common(bound) for bound in window):\n            return False', 'pass')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/sema/grid.py", "tests/sema/test_blocks.py")
+    ("bound", 'counts.append(apply("ceildiv", dim, step))', 'counts.append(apply("div", dim, step))')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/types.py", "tests/tile/test_interp.py", "tests/sema/test_proofs.py", "tests/sema/test_memory.py", "tests/plan/test_lowering.py")
+    ("mask", 'bounds |= stretch(operand.active[own]) if is_stretched else operand.active[own]', 'bounds |= operand.active[own]')
+    ("mask", 'bounds |= stretch(operand.active[own]) if is_stretched else operand.active[own]', 'bounds = stretch(operand.active[own]) if is_stretched else operand.active[own]')
+    ("bound", 'case "max":\n                return any(argument.is_nonnegative for argument in self.arguments)', 'case "max" | "min":\n                return any(argument.is_nonnegative for argument in self.arguments)')
+    ("operator", 'return dividend if divisor == 0 else -(-dividend // divisor)', 'return dividend if divisor == 0 else dividend // divisor')
+    ("bound", 'total = total * (extent if extent.is_nonnegative else apply("max", extent, Extent.of(0)))', 'total = total * extent')
+    ("operator", 'return left if function == "min" else right\n        if right.at_most(left)', 'return right if function == "min" else left\n        if right.at_most(left)')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/tile/windows.py", "tests/api/test_windows.py")
+    ("bound", 'if ends[0] < 0 or ends[1] + count > step.constant:', 'if ends[0] < 0:')
+    ("safety", 'if (self.axis, self.step) not in ((None, None), (axis, step.constant)):', 'if False:')
+    ("safety", 'if self._has(self.dim, value):', 'if False:')
+    ("safety", 'return NoWindows(f"it writes {value.tensor}, which has no rows of {self.dim}", value.span)', 'continue')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/runtime/windowed.py", "tests/api/test_windows.py")
+    ("index", 'whole, offset, size = arrays[name].buffer, first * row, count * row', 'whole, offset, size = arrays[name].buffer, first, count * row')
+    ("bound", 'count = min(rows, total - first)', 'count = rows')
+    ("order", 'self.device.copy(copies[output.name], target, count * row, target_at=first * row)', 'pass')
+    ("index", 'self.device.copy(whole, copies[name], size, source_at=offset)', 'self.device.copy(whole, copies[name], size)')
+    ("safety", 'unit = lcm(unit, _rows_to_align(size, _ALIGNMENT if name in aligned else _WORD))', 'unit = lcm(unit, _rows_to_align(size, _WORD))')
+    ("index", 'dims = {**self.dims, self._windows.dim: rows}', 'dims = dict(self.dims)')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/runtime/prepared.py")
+    ("safety", 'must_clear = output.name not in self._overwritten', 'must_clear = False')
+    ("safety", 'self._device.submit_batches_with(buffer, of_others=True)', 'pass')
+    ("condition", 'if 0 not in groups:\n                steps', 'if groups[0] > 1:\n                steps')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/tile/written.py", "tests/tile/test_written.py")
+    ("mask", '(bound.start.at_most(ZERO) or bound.start.at_most(-start)) and (dim - start).at_most(bound.limit)', '(bound.start.at_most(ZERO) or bound.start.at_most(-start))')
+    ("bound", 'not step.at_most(count)', 'False')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/runtime/arguments.py")
+    ("safety", 'if dims.setdefault(symbol, extent) != extent:', 'if False:')
+    ("index", 'return shape[:-1]\n', 'return shape[1:]\n')
+    ("safety", 'if tensor.name not in shapes or shapes[tensor.name][axis] == value:\n                continue', 'continue')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/runtime/arrays.py", "tests/api/test_hostile_arrays.py", "tests/api/test_calls.py")
+    ("safety", 'if not _is_exact(array, result, dtype):', 'if False:')
+    ("bound", 'inside = (array >= float(info.min)) & (array < float(info.max) + 1.0)', 'inside = (array >= float(info.min)) & (array <= float(info.max) + 1.0)')
+    ("order", 'return np.ascontiguousarray(array, target).reshape(array.shape)', 'return array')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/runtime/staging.py", "tests/runtime/test_device.py", "tests/api/test_devices.py")
+    ("bound", 'whole = -(-len(target) // 4) * 4', 'whole = len(target) // 4 * 4')
+    ("index", 'self._read(source, offset + done, target[done : done + count])', 'self._read(source, offset, target[done : done + count])')
+)  # fmt: skip
+
+(
+    RUNTIME.file("tilec/runtime/cache.py", "tests/runtime/test_disk.py", "tests/api/test_calls.py")
+    ("condition", 'if holds(dims):\n', 'if True:\n')
+    ("condition", 'if guard_test(found.program.guards)(dims):\n                return found', 'return found')
+)  # fmt: skip
