@@ -233,12 +233,13 @@ def test_vectors():
     np.testing.assert_array_equal(result[:, 2], rows[:, 1])
 
 
+@pytest.mark.parametrize("count", [1, 7, 31])
 @pytest.mark.parametrize("statement", ["barrier", "uniform load"])
-def test_barrier_in_divergent_flow(statement):
+def test_barrier_in_divergent_flow(statement, count):
     flag = ir.SharedArray("flag", I32, 1)
     inner = ir.Barrier(storage=False) if statement == "barrier" else ir.Let(ir.Local("f", I32), ir.UniformLoad(flag))
-    made = program(ir.If(op("lt", LANE, u32(7)), (inner,)), shared=(flag,))
-    with pytest.raises(interp.BarrierError, match="only 7 of 32 threads of workgroup 0"):
+    made = program(ir.If(op("lt", LANE, u32(count)), (inner,)), shared=(flag,))
+    with pytest.raises(interp.BarrierError, match=f"only {count} of 32 threads of workgroup 0"):
         run(made)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from typing import Any
 from tests.mutants.areas import WIDE, all_mutants
 from tests.mutants.fork import Outcome, run_all, warm_up
 from tests.mutants.report import summary
-from tests.mutants.table import ROOT, Mutant, faults
+from tests.mutants.table import GRAVE, ROOT, Mutant, faults
 
 LONGEST = 300.0
 """Seconds that a test may take on the unchanged program."""
@@ -28,6 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--only", action="append", default=[], help="an area, a file, a kind or a mutant's name")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
+    parser.add_argument(
+        "--work", type=float, default=10.0,
+        help="seconds of work after which a mutant begins no further test at first; those that survive meet all of their "
+        "tests in the end (default %(default)g)",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help="leave out that end: they stay open")
     parser.add_argument("--wide", action="store_true", help="run what survives its own tests against all others too")
     parser.add_argument("--workers", type=int, default=1, help="mutants at a time (default 1)")
     parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"), help="where results go (default %(default)s)")
@@ -50,15 +57,16 @@ def main(arguments: list[str] | None = None) -> int:
     if not given.resume:
         out.write_text("", "utf-8")
     if given.survivors:
-        found = {name: row for name, row in found.items() if row["state"] != "survived"}
+        found = {name: row for name, row in found.items() if row["state"] not in ("survived", "open")}
     warm_up()
-    todo = [one for one in mutants if one.name not in found]
+    # Grave ones first; names are in no order of meaning: what a run that is cut short has run is a fair sample.
+    todo = sorted((one for one in mutants if one.name not in found), key=lambda one: (one.kind not in GRAVE, one.name))
     try:
         for number, row in enumerate(_run(todo, found, out, given), 1):
             found[row["name"]] = row
             _append(out, row)
             print(f"{number}/{len(todo)} {row['state']:8} {row['seconds']:5.1f} s  {row['mutant']}", flush=True)
-            if row["state"] != "survived":
+            if row["state"] not in ("survived", "open"):
                 print(f"      by {row['test']}: {row['words']}", flush=True)
     except RuntimeError as error:
         print(error)
@@ -78,11 +86,19 @@ def _run(
     """Each mutant against its own tests, or, if that is asked for, against all others."""
     tests = {one: [*one.tests, *(_wide_of(one) if given.wide else ())] for one in mutants}
     slowest = _slowest_tests(list(dict.fromkeys(test for several in tests.values() for test in several)), found, out)
-    jobs = ((one, one, ["-x", *own], 20.0 + 10.0 * max(map(slowest.__getitem__, own))) for one, own in tests.items())
-    for one, outcome in run_all(jobs, given.workers, given.loud):
-        if outcome.state == "error":
-            raise RuntimeError(f"{one}: {outcome.words}")
-        yield _row(one, outcome)
+    for work in (given.work, math.inf):
+        jobs = [
+            (one, one, ["-x", *tests[one]], 20.0 + 10.0 * max(map(slowest.__getitem__, tests[one]))) for one in mutants
+        ]
+        mutants = []
+        for one, outcome in run_all(jobs, given.workers, work=work, loud=given.loud):
+            if outcome.state == "error":
+                raise RuntimeError(f"{one}: {outcome.words}")
+            if outcome.state == "cut":
+                mutants.append(one)
+            yield _row(one, outcome)
+        if given.quick:
+            return
 
 
 def _wide_of(mutant: Mutant) -> list[str]:
@@ -90,7 +106,7 @@ def _wide_of(mutant: Mutant) -> list[str]:
 
 
 def _row(mutant: Mutant, outcome: Outcome) -> dict[str, Any]:
-    state = {"passed": "survived", "failed": "killed"}.get(outcome.state, outcome.state)
+    state = {"passed": "survived", "failed": "killed", "cut": "open"}.get(outcome.state, outcome.state)
     return {
         "name": mutant.name, "mutant": str(mutant), "state": state, "seconds": round(outcome.seconds, 1),
         "test": outcome.test, "words": outcome.words, "commit": _commit(),

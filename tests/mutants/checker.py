@@ -2,7 +2,7 @@
 
 from tests.mutants.table import Table
 
-CHECKER = Table("checker", ("tests/loop/test_interp.py", "tests/loop/test_interp_values.py", "tests/loop/test_shuffles.py",
+CHECKER = Table("checker", ("tests/loop/test_interp.py", "tests/loop/test_race_history.py", "tests/loop/test_interp_values.py", "tests/loop/test_shuffles.py",
                             "tests/loop/test_needed_barriers.py", "tests/diff/test_planted_races.py"))  # fmt: skip
 
 (

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import math
 import os
+import re
 import select
 import signal
 import sys
@@ -30,10 +32,16 @@ COMMON = (
 )  # fmt: skip
 
 
+_LARGE = 400
+
+# They compare with a stored text, which says that something changed and not that it is wrong.
+TEXT_TESTS = ("tests/ops/test_rows.py::test_the_page_is_current",)
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: `state` is `passed`, `failed`, `hung`, `crashed` or `error` (nothing could be run); `test` is the
-    one that failed, `words` the first line of what it said; `slowest` the seconds of the test that took longest."""
+    """How a run ended: `state` is `passed`, `cut` (no test failed by then), `failed`, `hung`, `crashed` or `error`
+    (nothing could be run); `test` is the one that failed, `words` the first line of what it said; `slowest` the seconds of the test that took longest."""
 
     state: str
     seconds: float
@@ -59,16 +67,21 @@ class _Running:
 
 
 def run_all(
-    jobs: Iterable[tuple[Any, Mutant | None, Sequence[str], float]], workers: int = 1, loud: bool = False
+    jobs: Iterable[tuple[Any, Mutant | None, Sequence[str], float]],
+    workers: int = 1,
+    *,
+    work: float = math.inf,
+    loud: bool = False,
 ) -> Iterator[tuple[Any, Outcome]]:
     """Runs each job (anything, the change, pytest's arguments, the most seconds a test) in a fork of its own, `workers`
-    at a time, and gives what came out as it ends."""
+    at a time, and gives what came out as it ends. `work`: seconds of its own time after which a fork begins no further
+    test."""
     waiting = iter(jobs)
     running: dict[int, _Running] = {}
     try:
         while True:
             while len(running) < workers and (job := next(waiting, None)) is not None:
-                started = _start(*job, loud=loud)
+                started = _start(*job, work=work, loud=loud)
                 running[started.pipe] = started
             if not running:
                 return
@@ -83,7 +96,9 @@ def run_all(
             _finish(one)
 
 
-def _start(job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: float, loud: bool) -> _Running:
+def _start(
+    job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: float, work: float, loud: bool
+) -> _Running:
     reader, writer = os.pipe()
     sys.stdout.flush()
     process = os.fork()
@@ -92,7 +107,7 @@ def _start(job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: f
         try:
             os.close(reader)
             os.setsid()
-            _child(writer, mutant, arguments, seconds, loud)
+            _child(writer, mutant, arguments, _Watcher(seconds, work), loud)
             status = 0
         finally:
             os._exit(status)
@@ -118,14 +133,44 @@ def _finish(one: _Running) -> Outcome:
     return Outcome(answer["state"], seconds, answer["test"], answer["words"], answer["slowest"])
 
 
-class _Watcher:
-    """A pytest plugin: the first failure, how long the slowest test took, and an end to one that takes too long."""
+def _spread(items: list[Any]) -> list[Any]:
+    """The items, each as far as possible from those before it: the middle one, the quarters, ..., the first."""
+    bits = max(1, len(items).bit_length())
+    order = [int(f"{number:0{bits}b}"[::-1], 2) for number in range(1, 1 << bits)]
+    return [items[place] for place in [*order, 0] if place < len(items)]
 
-    def __init__(self, seconds: float) -> None:
+
+def _largest_number(name: str) -> int:
+    return max(map(int, re.findall(r"\d+", name.partition("[")[2])), default=0)
+
+
+class _Watcher:
+    """A pytest plugin: the order of tests, the first failure, how long the slowest test took, and ends to what takes too
+    long: a test after `seconds`, all of them after `work` seconds of this process's time."""
+
+    def __init__(self, seconds: float, work: float) -> None:
         self.test = self.words = ""
         self.slowest = 0.0
+        self.is_cut = False
         self._seconds = max(1, round(seconds))
+        self._end = time.process_time() + work
         signal.alarm(self._seconds)
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """A case of each test function in turn, of a function's cases first those that are far apart, and large ones
+        (by the sizes in their names) in the end: they take long and seldom find more."""
+        cases: dict[str, list[Any]] = {}
+        for item in items:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        turns = {item: turn for several in cases.values() for turn, item in enumerate(_spread(several))}
+        items.sort(key=lambda item: (_largest_number(item.nodeid) > _LARGE, turns[item]))
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.is_cut |= time.process_time() > self._end
+
+    def pytest_runtest_protocol(self, item: Any) -> None:
+        if self.is_cut:
+            item.session.shouldstop = "enough"
 
     def pytest_runtest_logstart(self) -> None:
         signal.alarm(self._seconds)  # ends the process, whatever it is in the middle of
@@ -147,7 +192,7 @@ class _Watcher:
             self.words = words.partition("\n")[0][:200]
 
 
-def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], seconds: float, loud: bool) -> None:
+def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], watcher: _Watcher, loud: bool) -> None:
     if not loud:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -156,9 +201,11 @@ def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], seconds
         sys.meta_path.insert(0, _Changed(mutant))
     import pytest
 
-    watcher = _Watcher(seconds)
-    code = int(pytest.main(["-p", "no:cacheprovider", "-p", "no:xdist", *arguments], plugins=[watcher]))
+    text_tests = [f"--deselect={test}" for test in TEXT_TESTS]
+    code = int(pytest.main(["-p", "no:cacheprovider", "-p", "no:xdist", *text_tests, *arguments], plugins=[watcher]))
     state = {0: "passed", 1: "failed", 2: "failed"}.get(code, "error")
+    if watcher.is_cut and not watcher.test:
+        state = "cut"
     words = watcher.words or ("" if code == 0 else f"pytest ended with {code}")
     answer = {"state": state, "test": watcher.test, "words": words, "slowest": watcher.slowest}
     os.write(writer, json.dumps(answer).encode())

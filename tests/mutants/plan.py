@@ -130,7 +130,7 @@ PLAN = Table("plan", ("tests/loop/test_needed_barriers.py", "tests/plan/test_low
 )  # fmt: skip
 
 (
-    PLAN.file("tilec/facts.py", "tests/plan/test_mapping.py", "tests/api/test_calls.py", "tests/runtime/test_disk.py")
+    PLAN.file("tilec/facts.py", "tests/plan/test_mapping.py", "tests/api/test_calls.py", "tests/plan/test_split.py")
     ("condition", 'self._record(f"{extent} == {value}")', 'pass')
     ("condition", "self._record(f\"{text} % {divisor} {'==' if answer else '!='} 0\")", 'pass')
     ("condition", "self._record(f\"{extent} {'<=' if answer else '>'} {limit}\")", 'pass')

@@ -11,7 +11,7 @@ from tests.mutants.table import GRAVE, Mutant
 def summary(mutants: Sequence[Mutant], found: Mapping[str, Any]) -> tuple[list[str], bool]:
     """The lines of the report, and whether all is well: no survivor but those with a reason."""
     run = [one for one in mutants if one.name in found]
-    survivors = [one for one in run if found[one.name]["state"] == "survived"]
+    survivors = [one for one in run if found[one.name]["state"] in ("survived", "open")]
     lines = ["", "| kind | mutants | killed | survivors |", "|---|---|---|---|"]
     for kind in sorted({one.kind for one in run}, key=lambda kind: (kind not in GRAVE, kind)):
         several = [one for one in run if one.kind == kind]

@@ -5,7 +5,7 @@ from tests.mutants.table import Table
 STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moments.py", "tests/plan/test_split.py"))  # fmt: skip
 
 (
-    STATES.file("tilec/loop/lower/states.py", "tests/loop/test_shuffles.py", "tests/plan/test_mapping.py")
+    STATES.file("tilec/loop/lower/states.py", "tests/loop/test_shuffles.py", "tests/plan/test_mapping.py", "tests/plan/test_rows.py")
     ("combine", 'values = pairs + ([values[-1]] if len(values) % 2 else [])', 'values = pairs')
     ("state", 'count = levels + 1 if self.is_sum else 1', 'count = 1')
     ("order", 'code.assign(self.values[level], self.identity)', 'pass')

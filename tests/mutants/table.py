@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +53,10 @@ class Mutant:
 
     def changed(self) -> str:
         """The file's text with the change. Raises `ValueError` where the snippet is not there exactly once."""
-        text = (ROOT / self.file).read_text("utf-8")
+        text = _text(self.file)
         found = text.count(self.old)
         if found != 1:
-            raise ValueError(f"{self.file}: the snippet occurs {found} times, not once: {self.old!r}")
+            raise ValueError(f"the snippet occurs {found} times, not once: {self.old!r}")
         return text.replace(self.old, self.new)
 
     def matches(self, words: str) -> bool:
@@ -90,21 +91,35 @@ class _File:
         return self
 
 
-def faults(mutants: list[Mutant]) -> Iterator[str]:
-    """What is wrong with the tables themselves: snippets that are gone, twins, changes that do not compile."""
-    names: dict[str, Mutant] = {}
+def faults(mutants: Iterable[Mutant], *, compiles: bool = True) -> Iterator[str]:
+    """What is wrong with the tables themselves: snippets that are gone, twins, tests that are gone; and, if that is
+    asked for, changes that do not compile."""
+    names: set[str] = set()
     for one in mutants:
-        if names.setdefault(one.name, one) is not one:
+        if one.name in names:
             yield f"twice: {one}"
+        names.add(one.name)
         if one.kind not in KINDS:
             yield f"no such kind: {one}"
         if one.kind in GRAVE and one.reason and not one.reason.startswith("the same program"):
             yield f"a grave kind survives only as the same program: {one}"
         try:
-            compile(one.changed(), one.file, "exec", dont_inherit=True)
+            changed = one.changed()
+            if compiles:
+                compile(changed, one.file, "exec", dont_inherit=True)
         except (ValueError, SyntaxError) as error:
             yield f"{one}: {error}"
-        yield from (f"no such test: {test}" for test in one.tests if not (ROOT / test.partition("::")[0]).exists())
+        yield from (f"no such test: {test}" for test in one.tests if not _is_there(test.partition("::")[0]))
+
+
+@functools.cache
+def _text(file: str) -> str:
+    return (ROOT / file).read_text("utf-8")
+
+
+@functools.cache
+def _is_there(test: str) -> bool:
+    return (ROOT / test).exists()
 
 
 def _short(text: str) -> str:

@@ -125,6 +125,13 @@ def test_a_loop_of_no_round():
     assert count(after, ir.For) == 0
 
 
+def test_a_loop_of_one_round_stays():
+    b, x = start()
+    (result,) = b.loop(3, 4, 1, [x], lambda i, a: [b.op("exp", a)])
+    after = finish(b, result)
+    assert count(after, ir.For) == 1
+
+
 def test_a_branch_inside_a_loop():
     b, x = start()
 

@@ -72,3 +72,19 @@ def test_what_the_language_needs_is_proved():
         assert is_nonnegative(extent, RANGES), str(extent)
     for extent in (v - m, v - 1, half * 2 - v, Extent.of(N)):
         assert not is_nonnegative(extent, RANGES), str(extent)
+
+
+def test_bounds_are_proved_to_the_last_one_and_no_further():
+    v, m, i = Extent.of(V), Extent.of(M), Extent.of(L)
+    eight = Extent.of(8)
+    for extent in (
+        Extent.of(7) - apply("mod", v, eight),
+        apply("div", v, eight) * 8 - v + 7,
+        v + 7 - apply("ceildiv", v, eight) * 8,
+        v - apply("div", v, eight) * 8,
+        v - i - 1,
+        apply("max", m + 1, v) - m - 1,
+        m - apply("min", m, v),
+    ):
+        assert is_nonnegative(extent, RANGES), str(extent)
+        assert not is_nonnegative(extent - 1, RANGES), str(extent - 1)
