@@ -157,12 +157,14 @@ class _Watcher:
         signal.alarm(self._seconds)
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """A case of each test function in turn, of a function's cases first those that are far apart, and large ones
-        (by the sizes in their names) in the end: they take long and seldom find more."""
+        """All test functions side by side, of a function's cases first those that are far apart, and large ones (by the
+        sizes in their names) in the end: they take long and seldom find more."""
         cases: dict[str, list[Any]] = {}
         for item in items:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        turns = {item: turn for several in cases.values() for turn, item in enumerate(_spread(several))}
+        turns = {
+            item: turn / len(several) for several in cases.values() for turn, item in enumerate(_spread(several))
+        }
         items.sort(key=lambda item: (_largest_number(item.nodeid) > _LARGE, turns[item]))
 
     def pytest_runtest_logfinish(self) -> None:

@@ -2,8 +2,8 @@
 
 from tests.mutants.table import Table
 
-PLAN = Table("plan", ("tests/loop/test_needed_barriers.py", "tests/plan/test_lowering.py",
-                      "tests/plan/test_split.py", "tests/diff/test_planted_races.py"))  # fmt: skip
+PLAN = Table("plan", ("tests/loop/test_needed_barriers.py", "tests/plan/test_corners.py", "tests/plan/test_lowering.py",
+                      "tests/diff/test_planted_races.py"))  # fmt: skip
 
 (
     PLAN.file("tilec/plan/schedule.py")

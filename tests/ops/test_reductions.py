@@ -1,0 +1,68 @@
+"""What reductions mean, against NumPy's own functions and against what the language says of no lane.
+
+The interpreters and the code take identities from the same rows, so comparing those with each other does not see them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tilec.ops.reduce import REDUCTIONS
+from tilec.ops.reference import NUMPY_DTYPES, reduce
+from tilec.types import DType
+
+F32, I32, U32, BOOL = DType.F32, DType.I32, DType.U32, DType.BOOL
+
+OF_NO_LANE = {
+    ("sum", F32): 0.0, ("sum", I32): 0, ("sum", U32): 0,
+    ("prod", F32): 1.0, ("prod", I32): 1, ("prod", U32): 1,
+    ("max", F32): -math.inf, ("max", I32): -(2**31), ("max", U32): 0,
+    ("min", F32): math.inf, ("min", I32): 2**31 - 1, ("min", U32): 2**32 - 1,
+    ("any", BOOL): False, ("all", BOOL): True,
+    ("argmax", F32): 0, ("argmax", I32): 0, ("argmax", U32): 0,
+    ("argmin", F32): 0, ("argmin", I32): 0, ("argmin", U32): 0,
+    ("rest", F32): 0.0,
+}  # fmt: skip
+NUMPY = {
+    "sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all,
+    "argmax": np.argmax, "argmin": np.argmin,
+    "rest": lambda x: np.log(np.sum(np.exp(x.astype(np.float64) - x.max()))),
+}  # fmt: skip
+
+
+def test_every_row_is_here() -> None:
+    assert {(row.name, dtype) for row in REDUCTIONS.values() for dtype in row.identity} == set(OF_NO_LANE)
+    assert set(NUMPY) == set(REDUCTIONS)
+
+
+@pytest.mark.parametrize(("op", "dtype"), OF_NO_LANE, ids=str)
+def test_of_no_lane(op: str, dtype: DType) -> None:
+    assert REDUCTIONS[op].identity[dtype] == OF_NO_LANE[op, dtype]
+    array = np.ones((2, 3), NUMPY_DTYPES[dtype])
+    result = reduce(op, array, np.zeros((1, 3), np.bool_), (1,))
+    assert result.tolist() == [[OF_NO_LANE[op, dtype]]] * 2
+    assert reduce(op, array[:, :0], np.ones((1, 1), np.bool_), (1,)).tolist() == result.tolist()
+
+
+@pytest.mark.parametrize(("op", "dtype"), OF_NO_LANE, ids=str)
+@pytest.mark.parametrize("shift", [-40, 0, 40])
+def test_of_the_active_lanes(op: str, dtype: DType, shift: int) -> None:
+    """Only lanes 2 to 5 count; the others hold what would win."""
+    rng = np.random.default_rng(shift + 41)
+    if dtype is BOOL:
+        lanes = rng.random((20, 7)) < 0.5
+    else:
+        lanes = (rng.integers(1, 9, (20, 7)) + (0 if op == "prod" else max(shift, 0) if dtype is U32 else shift))
+    inside = np.zeros(7, np.bool_)
+    inside[2:6] = True
+    lanes = lanes.astype(NUMPY_DTYPES[dtype])
+    expected = [NUMPY[op](row[2:6]) - 0 if dtype is not BOOL else NUMPY[op](row[2:6]) for row in lanes]
+    if op.startswith("arg"):
+        expected = [place + 2 for place in expected]
+    for outside in (0, 1, 99) if dtype is not BOOL else (False, True):
+        lanes[:, ~inside] = outside
+        got = reduce(op, lanes, inside[None], (1,))[:, 0]
+        np.testing.assert_allclose(got.astype(np.float64), np.array(expected, np.float64), rtol=1e-6)

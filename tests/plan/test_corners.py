@@ -1,0 +1,203 @@
+"""The smallest kernels that a missing mask, bound or identity shows in, under plans of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.diff.harness import CPU, Data, Execution, Subject, zeros_for
+from tilec.options import Limits, Options
+
+PLANS = (
+    Execution("naive, dims unknown", Options(fusion=False, threads=32), known=False),
+    Execution("grouped, dims unknown", Options(threads=64), known=False),
+    Execution("grouped, dims known", Options(threads=64)),
+    Execution("for a CPU", CPU),
+    Execution("sweeps split", Options(threads=16, split=0)),
+    Execution("rows in turn", Options(threads=16, rows=True)),
+    Execution("subgroups of 4", Options(threads=32, limits=Limits(subgroup=4))),
+    Execution("for a CPU, naive", replace(CPU, fusion=False)),
+)
+
+KERNELS = {
+    "one element beside rows": ("""
+kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], alpha: f32) {
+  Flag[1] = alpha
+  S[:, :] = rowsum(X[:, :])
+}
+""", {"V": 5}),
+    "a pick of a lane outside the tensor": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  Y[r :+ 8, :] = pick(A[r :+ 8, 4 :+ 16], T[r :+ 8, :])
+}
+""", {"M": 19, "V": 11}),
+    "a pick from a row that is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, 4 :+ 16]
+  Y[r :+ 8, :] = pick(x, T[r :+ 8, :]) + rowsum(x)
+  A[r :+ 8, 4 :+ 16] = x * 2.0
+}
+""", {"M": 19, "V": 11}),
+    "a pick from a whole row that is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 2
+  let x = A[r :+ 2, :]
+  Y[r :+ 2, :] = pick(x, T[r :+ 2, :])
+  A[r :+ 2, :] = x - rowmax(x)
+}
+""", {"M": 5, "V": 40}),
+    "lanes of a stretched row that does not exist": ("""
+kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[ceildiv(M, 8), V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = X[r :+ 8, :] + W[r + 5 :+ 1, :]
+  Y[ctx.block.x :+ 1, :] = colmax(x)
+  S[r :+ 8, :] = rowmax(x)
+}
+""", {"M": 11, "V": 6}),
+    "points outside": ("""
+kernel run(X: tensor<f32>[N], W: tensor<f32>[K], Y: tensor<f32>[N]) {
+  let b = ctx.block.x
+  Y[b * 4 :+ 4] = X[b * 4 :+ 4] + W[b - 2] * 10.0
+}
+""", {"N": 26, "K": 3}),
+    "points stored outside": ("""
+kernel run(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  let b = ctx.block.x
+  Y[b * 3 + 2] = sum(X[b * 3 :+ 3])
+}
+""", {"N": 16}),
+    "what stands before and behind a tensor": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, :] = (X[r - 1 :+ 4, :] else 3.0) - (X[r + 1 :+ 4, :] else 5.0)
+}
+""", {"M": 10, "V": 7}),
+    "a span that begins before the tensor": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8 - 3
+  Y[r :+ 8, :] = X[r :+ 8, :] * 2.0
+}
+""", {"M": 13, "V": 6}),
+    "a value that ends before its place": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = X[r + 3 :+ 8, 2 :+ 8]
+  S[r :+ 8, :] = rowsum(x)
+  Y[r :+ 8, 0 :+ 8] = x
+}
+""", {"M": 14, "V": 9}),
+    "chunks of which the last is ragged": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 16]) {
+  let r = ctx.block.x * 4
+  var acc: tile<f32>[4, 16] = 1.0
+  for c in range(0, V, 16) {
+    acc += X[r :+ 4, c :+ 16]
+  }
+  Y[r :+ 4, :] = rowsum(acc)
+  Z[r :+ 4, :] = acc
+}
+""", {"M": 6, "V": 37}),
+    "padding": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = pad(X[r :+ 8, 2 :+ 12], 4.0)
+  Y[r :+ 8, :] = rowsum(x)
+  Z[r :+ 8, :] = f32(rowargmax(x))
+}
+""", {"M": 11, "V": 9}),
+    "a grid of two axes": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let c = ctx.block.y * 8
+  let x = X[r :+ 4, c :+ 8]
+  Y[r :+ 4, c :+ 8] = x - rowmax(x)
+}
+""", {"M": 10, "V": 21}),
+    "reductions of every kind": ("""
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[M, V], U: tensor<u32>[M, V], F: tensor<f32>[M, 6], G: tensor<i32>[M, 8],
+           H: tensor<u32>[M, 2]) {
+  let r = ctx.block.x * 4
+  let x = abs(X[r :+ 4, 1 :+ V]) + 1.0
+  let i = I[r :+ 4, 1 :+ V] % 9
+  let u = U[r :+ 4, 1 :+ V] % u32(9)
+  F[r :+ 4, 0 :+ 1] = rowmax(-x)
+  F[r :+ 4, 1 :+ 1] = rowmin(x)
+  F[r :+ 4, 2 :+ 1] = rowprod(x)
+  F[r :+ 4, 3 :+ 1] = rowsum(x)
+  F[r :+ 4, 4 :+ 1] = logsumexp(-x)
+  F[r :+ 4, 5 :+ 1] = rowvar(x)
+  G[r :+ 4, 0 :+ 1] = rowmax(i - 20)
+  G[r :+ 4, 1 :+ 1] = rowmin(i + 20)
+  G[r :+ 4, 2 :+ 1] = rowprod(i)
+  G[r :+ 4, 3 :+ 1] = rowargmax(-x)
+  G[r :+ 4, 4 :+ 1] = rowargmin(x)
+  G[r :+ 4, 5 :+ 1] = i32(rowany(i > 100))
+  G[r :+ 4, 6 :+ 1] = i32(rowall(i < 100))
+  G[r :+ 4, 7 :+ 1] = rowsum(i)
+  H[r :+ 4, 0 :+ 1] = rowmin(u + u32(7))
+  H[r :+ 4, 1 :+ 1] = rowmax(u)
+}
+""", {"M": 6, "V": 35}),
+    "halves of words beside others": ("""
+kernel run(X: tensor<f16>[M, V], Y: tensor<f16>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  S[r :+ 4, :] = rowsum(Y[r :+ 4, :])
+  Y[r :+ 4, 0 :+ 8] = X[r :+ 4, 5 :+ 8]
+}
+""", {"M": 6, "V": 10}),
+    "bytes beside others": ("""
+kernel run(X: tensor<i8>[M, V], Y: tensor<u8>[M, V], S: tensor<i32>[M, 1], B: tensor<bool>[M, V]) {
+  let r = ctx.block.x * 4
+  S[r :+ 4, :] = rowsum(Y[r :+ 4, :]) + rowsum(i32(B[r :+ 4, :]))
+  Y[r :+ 4, 0 :+ 8] = X[r :+ 4, 5 :+ 8]
+}
+""", {"M": 6, "V": 12}),
+}  # fmt: skip
+
+
+def draw(subject: Subject, dims: dict[str, int]) -> Data:
+    rng = np.random.default_rng(1)
+    arrays = zeros_for(subject.kernel, dims)
+    for tensor in subject.kernel.tensors:
+        array = arrays[tensor.name]
+        if tensor.access == "out":
+            continue
+        if tensor.name == "T":
+            array[...] = rng.integers(-2, dims["V"] + 6, array.shape)
+        elif array.dtype.kind == "f":
+            array[...] = rng.standard_normal(array.shape) * 3.0
+        else:
+            array[...] = rng.integers(0, 2 if array.dtype.kind == "b" else 100, array.shape)
+    return Data(arrays, {scalar.name: 2.5 for scalar in subject.kernel.scalars}, dims)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_plan_gives_what_is_right(name: str) -> None:
+    text, dims = KERNELS[name]
+    subject = Subject(text)
+    assert subject.check(draw(subject, dims), PLANS).silent == 0
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_the_mean_of_a_stretched_row_that_does_not_exist_is_no_number(plan: Execution) -> None:
+    subject = Subject("""
+kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[ceildiv(M, 8), V]) {
+  let r = ctx.block.x * 8
+  Y[ctx.block.x :+ 1, :] = colmean(X[r :+ 8, :] + W[r + 5 :+ 1, :])
+}
+""")
+    data = draw(subject, {"M": 11, "V": 6})
+    means = subject.run(plan, data)["Y"]
+    np.testing.assert_allclose(means[0], (data.tensors["X"][:8] + data.tensors["W"][5]).mean(axis=0), rtol=1e-5)
+    assert np.isnan(means[1]).all()
+
+
+@pytest.mark.parametrize("name", ["reductions of every kind", "a pick from a whole row that is overwritten", "padding"])
+@pytest.mark.parametrize("dims", [{"M": 1, "V": 1}, {"M": 3, "V": 2}, {"M": 5, "V": 0}])
+def test_of_next_to_nothing_too(name: str, dims: dict[str, int]) -> None:
+    subject = Subject(KERNELS[name][0])
+    subject.check(draw(subject, dims), PLANS[1:5])
