@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.mutants.areas import WIDE, all_mutants
 from tests.mutants.fork import Outcome, run_all, warm_up
+from tests.mutants.hot import is_hot, run_hot
 from tests.mutants.report import summary
 from tests.mutants.table import ROOT, Mutant, faults
 
@@ -87,6 +88,13 @@ def _run(
     """Each mutant against its own tests, or, if that is asked for, against all others."""
     tests = {one: [*one.tests, *(_wide_of(one) if given.wide else ())] for one in mutants}
     slowest = _slowest_tests(list(dict.fromkeys(test for several in tests.values() for test in several)), found, out)
+    hot = [one for one in mutants if is_hot(one)]
+    ends = [(one, tests[one], 20.0 + 10.0 * max(map(slowest.__getitem__, tests[one]))) for one in hot]
+    for one, outcome in run_hot(ends, given.workers, given.work):
+        if outcome.state == "error":
+            raise RuntimeError(f"{one}: {outcome.words}")
+        yield _row(one, outcome)
+    mutants = [one for one in mutants if one not in hot]
     for work in (given.work, math.inf):
         jobs = [
             (one, one, ["-x", *tests[one]], 20.0 + 10.0 * max(map(slowest.__getitem__, tests[one]))) for one in mutants

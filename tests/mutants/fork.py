@@ -16,8 +16,9 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType
@@ -76,12 +77,25 @@ def run_all(
     """Runs each job (anything, the change, pytest's arguments, the most seconds a test) in a fork of its own, `workers`
     at a time, and gives what came out as it ends. `work`: seconds of its own time after which a fork begins no further
     test."""
-    waiting = iter(jobs)
+
+    def start(pipe: int, mutant: Mutant | None, arguments: Sequence[str], seconds: float) -> None:
+        _child(pipe, mutant, arguments, Watcher(seconds, work), loud)
+
+    yield from run_forks(((job, partial(_called, start, rest)) for job, *rest in jobs), workers)
+
+
+def _called(start: Callable[..., None], rest: Sequence[Any], pipe: int) -> None:
+    start(pipe, *rest)
+
+
+def run_forks(starts: Iterable[tuple[Any, Callable[[int], None]]], workers: int) -> Iterator[tuple[Any, Outcome]]:
+    """Calls each function in a fork of its own, with a pipe for its answer."""
+    waiting = iter(starts)
     running: dict[int, _Running] = {}
     try:
         while True:
             while len(running) < workers and (job := next(waiting, None)) is not None:
-                started = _start(*job, work=work, loud=loud)
+                started = _start(*job)
                 running[started.pipe] = started
             if not running:
                 return
@@ -96,9 +110,7 @@ def run_all(
             _finish(one)
 
 
-def _start(
-    job: Any, mutant: Mutant | None, arguments: Sequence[str], seconds: float, work: float, loud: bool
-) -> _Running:
+def _start(job: Any, function: Callable[[int], None]) -> _Running:
     reader, writer = os.pipe()
     sys.stdout.flush()
     process = os.fork()
@@ -107,7 +119,7 @@ def _start(
         try:
             os.close(reader)
             os.setsid()
-            _child(writer, mutant, arguments, _Watcher(seconds, work), loud)
+            function(writer)
             status = 0
         finally:
             os._exit(status)
@@ -144,7 +156,7 @@ def _largest_number(name: str) -> int:
     return max(map(int, re.findall(r"\d+", name.partition("[")[2])), default=0)
 
 
-class _Watcher:
+class Watcher:
     """A pytest plugin: the order of tests, the first failure, how long the slowest test took, and ends to what takes too
     long: a test after `seconds`, all of them after `work` seconds of this process's time."""
 
@@ -157,15 +169,17 @@ class _Watcher:
         signal.alarm(self._seconds)
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """All test functions side by side, of a function's cases first those that are far apart, and large ones (by the
-        sizes in their names) in the end: they take long and seldom find more."""
+        """The file named first, then the others, with all test functions of one side by side; of a function's cases
+        first those that are far apart, and large ones (by the sizes in their names) in the end: they take long and
+        seldom find more."""
         cases: dict[str, list[Any]] = {}
         for item in items:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
         turns = {
             item: turn / len(several) for several in cases.values() for turn, item in enumerate(_spread(several))
         }
-        items.sort(key=lambda item: (_largest_number(item.nodeid) > _LARGE, turns[item]))
+        first = items[0].path if items else None
+        items.sort(key=lambda item: (_largest_number(item.nodeid) > _LARGE, item.path != first, turns[item]))
 
     def pytest_runtest_logfinish(self) -> None:
         self.is_cut |= time.process_time() > self._end
@@ -194,7 +208,7 @@ class _Watcher:
             self.words = words.partition("\n")[0][:200]
 
 
-def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], watcher: _Watcher, loud: bool) -> None:
+def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], watcher: Watcher, loud: bool) -> None:
     if not loud:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
@@ -208,9 +222,15 @@ def _child(writer: int, mutant: Mutant | None, arguments: Sequence[str], watcher
     state = {0: "passed", 1: "failed", 2: "failed"}.get(code, "error")
     if watcher.is_cut and not watcher.test:
         state = "cut"
-    words = watcher.words or ("" if code == 0 else f"pytest ended with {code}")
-    answer = {"state": state, "test": watcher.test, "words": words, "slowest": watcher.slowest}
-    os.write(writer, json.dumps(answer).encode())
+    if not watcher.words and code:
+        watcher.words = f"pytest ended with {code}"
+    os.write(writer, answer_of(state, watcher))
+
+
+def answer_of(state: str, watcher: Watcher) -> bytes:
+    """What a fork writes in the end."""
+    answer = {"state": state, "test": watcher.test, "words": watcher.words, "slowest": watcher.slowest}
+    return json.dumps(answer).encode()
 
 
 class _Changed(MetaPathFinder):

@@ -2,7 +2,7 @@
 
 from tests.mutants.table import Table
 
-LOWERING = Table("lowering", ("tests/loop/test_needed_barriers.py", "tests/plan/test_corners.py",
+LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_needed_barriers.py",
                               "tests/plan/test_lowering.py", "tests/plan/test_rows.py"))  # fmt: skip
 
 (

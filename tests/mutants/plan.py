@@ -2,7 +2,7 @@
 
 from tests.mutants.table import Table
 
-PLAN = Table("plan", ("tests/loop/test_needed_barriers.py", "tests/plan/test_corners.py", "tests/plan/test_lowering.py",
+PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barriers.py", "tests/plan/test_lowering.py",
                       "tests/diff/test_planted_races.py"))  # fmt: skip
 
 (

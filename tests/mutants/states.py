@@ -2,10 +2,11 @@
 
 from tests.mutants.table import Table
 
-STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moments.py", "tests/plan/test_split.py"))  # fmt: skip
+STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moments.py::test_against_the_interpreter",
+                          "tests/plan/test_moments.py::test_special_values", "tests/plan/test_split.py"))  # fmt: skip
 
 (
-    STATES.file("tilec/loop/lower/states.py", "tests/loop/test_shuffles.py", "tests/plan/test_mapping.py", "tests/plan/test_rows.py")
+    STATES.file("tilec/loop/lower/states.py", "tests/plan/test_corners.py", "tests/loop/test_shuffles.py", "tests/plan/test_rows.py")
     ("combine", 'values = pairs + ([values[-1]] if len(values) % 2 else [])', 'values = pairs')
     ("state", 'count = levels + 1 if self.is_sum else 1', 'count = 1')
     ("order", 'code.assign(self.values[level], self.identity)', 'pass')
@@ -28,7 +29,8 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
 )  # fmt: skip
 
 (
-    STATES.file("tilec/loop/lower/moments.py", "tests/plan/test_moments.py")
+    STATES.file("tilec/loop/lower/moments.py", "tests/plan/test_moments.py::test_against_the_interpreter",
+                "tests/plan/test_moments.py::test_special_values")
     ("state", 'return _f32("add", sums[term], _f32("mul", move, lower(0)))', 'return sums[term]')
     ("state", 'twice = _f32("mul", ir.Const(_F32, 2.0), lower(1))', 'twice = lower(1)')
     ("state", '_f32("add", twice, _f32("mul", move, lower(0)))', 'twice')

@@ -71,6 +71,19 @@ def test_different_attributes_do_not_merge():
     assert constants == {"0", "1", "0.0", "-0.0", "True"}
 
 
+def test_a_column_and_a_row_of_one_element_do_not_merge():
+    b = Builder()
+    b.tensor("X", DType.F32, ["N", "N"])
+    b.tensor("Out", DType.F32, ["N"], access="out")
+    zero = b.const(0)
+    column = b.load("X", b.span(zero, dim("N")), b.point(zero))
+    row = b.load("X", b.point(zero), b.span(zero, dim("N")))
+    b.store("Out", b.op("sub", column, row), b.span(zero, dim("N")))
+    before, after = merged(b)
+    assert count(after, ir.Load) == 2
+    assert_same(before, after, {"X": np.arange(25, dtype=np.float32).reshape(5, 5)}, DIMS)
+
+
 def test_nan_is_one_constant():
     b = start()
     store(b, b.op("add", load(b), b.op("add", b.const(np.nan), b.const(np.nan))))
