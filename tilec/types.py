@@ -205,6 +205,14 @@ class Extent:
                         found |= argument.atoms
         return frozenset(found)
 
+    @property
+    def is_for_host(self) -> bool:
+        """Whether a launch knows its value: it is made of dims and scalar parameters."""
+        return all(
+            isinstance(atom, Apply) or (isinstance(atom, Symbol) and atom.kind in ("dim", "scalar"))
+            for atom in self.atoms
+        )
+
     def substitute(self, replace: Callable[[Atom], Extent | None]) -> Extent:
         """Every atom for which `replace` gives an extent replaced by it, inside `Apply` too."""
         total = Extent(())

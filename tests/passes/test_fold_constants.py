@@ -73,6 +73,19 @@ def test_rounding_to_storage(x):
         assert math.isnan(round_bf16(x))
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("op", ["f16", "bf16"])
+def test_ties_go_to_the_even_neighbour(op, sign):
+    step = 2.0 ** (-10 if op == "f16" else -7)
+    for units in (0, 1, 2, 3):
+        low, high = 1.0 + units * step, 1.0 + (units + 1) * step
+        middle = (low + high) / 2
+        nearest = {low: low, low + step / 4: low, middle: high if units % 2 else low, high - step / 4: high}
+        for value, expected in nearest.items():
+            assert fold(op, (sign * value,), F32) == sign * expected
+            assert reference.evaluate(op, np.array([sign * value], np.float32)).tolist() == [sign * expected]
+
+
 @pytest.mark.parametrize("value", [3.4028235677973366e38, 3.4028235677973362e38, -1e300, 1e-50])
 def test_rounding_at_the_ends_of_the_range(value):
     with np.errstate(over="ignore"):

@@ -29,6 +29,14 @@ SUMS = {
     "a first power": MAX + "  let a = rowsum((x - m) * e)\n  let b = rowsum(y * ((x - m) * e))\n",
     "a second power": MAX + "  let a = rowsum(square(x - m) * e)\n  let b = rowsum((x - m) * e)\n",
     "a squared exponential": MAX + "  let a = rowsum(square(e))\n  let b = rowsum((x - m) * (e * e))\n",
+    "without what is -inf": MAX + (
+        "  let s = x - m\n  let a = rowsum(where(s == -inf, 0.0, s * e))\n"
+        "  let b = rowsum(where(s == -inf, 0.0, y * (s * e)))\n"
+    ),
+    "an entropy": MAX + (
+        "  let s = (x - m) - log(rowsum(e))\n  let a = rowsum(where(s == -inf, 0.0, exp(s) * s))\n"
+        "  let b = rowsum(where(s == -inf, 0.0, y * (exp(s) * s)))\n"
+    ),
     "distances from the maximum": MAX + "  let a = rowsum(w * (x - m))\n  let b = rowsum(square(x - m))\n",
     "a variance": MEAN + "  let a = rowvar(x)\n  let b = rowsum(square(d))\n",
     "a covariance": MEAN + "  let a = rowsum(y * d)\n  let b = rowsum(w * square(d))\n",

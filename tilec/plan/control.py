@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilec.errors import InternalError
 from tilec.plan.ir import ControlItem, ForItem, IfItem, Item, Phase, Roles, Round, Sink, Slot, WhileItem
 from tilec.plan.schedule import NeedsHome, OpenPhase, Scheduler, assign_roles, natural_kept
 from tilec.plan.touched import Touched
-from tilec.plan.walk import Access, Needs, relation
+from tilec.plan.walk import Access, Needs, operand_roles, relation
 from tilec.tile import ir as tile
 from tilec.tile.walk import regions_of, walk
 from tilec.types import Extent
@@ -72,6 +73,7 @@ class Controls:
         for scalar in _uniform_scalars(node):
             self._require_homes(self._needs(scalar))
         slots = self._carry_slots(node, lambda argument: _is_wide(argument.type.shape))
+        self._require_versions(node, [slot is None for slot in slots])
         for slot, initial in zip(slots, _initials(node), strict=True):
             if slot is not None:
                 scheduler.place(Sink("carry", initial, self.planner.position[node], slot), [])
@@ -86,9 +88,33 @@ class Controls:
                     self._require_homes(self._needs(value)) if not isinstance(node, tile.If) else None
         scheduler.close(_item(node, bodies, slots))
 
-    def _needs(self, value: tile.Value) -> Needs:
+    def _needs(self, value: tile.Value, roles: Roles | None = None) -> Needs:
+        """What is read for a value that is no sink's: all lanes read it."""
         marks = tuple("." if extent.is_one else f"a{axis}" for axis, extent in enumerate(value.type.shape))
-        return self.walker.needs(Sink("carry", value, 0, Slot("", value.type.dtype, value.type.shape)), marks)
+        own = marks if roles is None else operand_roles(value.type.shape, roles)
+        needs = self.walker.needs(Sink("carry", value, 0, Slot("", value.type.dtype, value.type.shape)), own)
+        needs.accesses = [replace(access, is_narrow=False) for access in needs.accesses[:-1]]
+        return needs
+
+    def _require_versions(self, node: tile.Value, in_registers: Sequence[bool]) -> None:
+        """What decides the control flow, and what it carries `in_registers`, is read when the flow gets there, by all
+        lanes. A load that a store may overwrite before, or while other lanes still read, is published."""
+        planner, inside = self.planner, _inside(node)
+        values = [*_uniform_scalars(node), *(node.condition.yields[:1] if isinstance(node, tile.While) else ())]
+        if not isinstance(node, tile.If):
+            carried = zip(in_registers, _initials(node), regions_of(node)[-1].yields, strict=True)
+            values += [value for is_register, *both in carried if is_register for value in both]
+        missing: set[tile.Value] = set()
+        for access in (access for value in values for access in self._needs(value).accesses):
+            if access.load is None or not isinstance(access.memory, str):
+                continue
+            for store in planner.stores[access.memory]:
+                around = set(planner.loops[store]) & set(planner.loops[node]) - set(planner.loops[access.load])
+                is_between = planner.position[access.load] < planner.position[store] < planner.position[node]
+                if store in inside or around or is_between:
+                    missing.add(access.load)
+        if missing:
+            raise NeedsHome(missing)
 
     def _require_homes(self, needs: Needs) -> None:
         missing = {value for value, _ in needs.leaves if value not in self.walker.homes}
@@ -120,7 +146,7 @@ class Controls:
             if slot is None:
                 continue
             value = region.yields[number]
-            reads = {access.memory for access in self._needs(value).accesses[:-1]}
+            reads = {access.memory for access in self._needs(value).accesses}
             if value not in self.walker.homes and any(other in reads for other in slots if other not in (None, slot)):
                 raise NeedsHome({value})
             if value is not _carried(node)[number]:
@@ -177,10 +203,13 @@ class Controls:
         conditions = self._conditions(node, opened)
         registers = {argument: _narrow_roles(argument.type.shape, kept) for argument in _carried(node)}
         slots = self._carry_slots(node, lambda argument: registers[argument] is None)
+        self._require_versions(node, [roles is not None for roles in registers.values()])
         self._place_initials(node, scheduler, opened, registers, slots)
         number = len(opened.phase.items)
         bodies: list[list[Item]] = []
-        touched: list[Access] = [access for needs in conditions for access in needs.accesses[:-1]]
+        touched: list[Access] = [access for needs in conditions for access in needs.accesses]
+        for initial, roles in zip(_initials(node), registers.values(), strict=True):
+            touched += self._needs(initial, roles).accesses if roles is not None else []
         for region in regions_of(node):
             sub = OpenPhase(Phase(kept), {value: (-1, roles) for value, (_, roles) in opened.registers.items()})
             for argument, roles in registers.items():
@@ -189,7 +218,7 @@ class Controls:
                     self.walker.sink_values.add(argument)
             carries = [] if isinstance(node, tile.While) and region is node.condition else slots
             bodies.append(self._region(node, region, _JobScheduler(scheduler, sub), carries))
-            self._check_yields(node, region, registers, sub)
+            touched += self._check_yields(node, region, registers, sub)
             touched += [access for _, access in sub.touched]
             if isinstance(node, tile.If):
                 made = {value: (number, roles) for value, (_, roles) in sub.registers.items()}
@@ -259,16 +288,25 @@ class Controls:
         region: tile.Region,
         registers: dict[tile.Argument, Roles | None],
         sub: OpenPhase,
-    ) -> None:
+    ) -> list[Access]:
+        """Gives what all lanes read at the end of the region; nothing that it has published, for want of a barrier."""
+        found: list[Access] = []
         if isinstance(node, tile.While) and region is node.condition:
-            for value, _ in self._needs(region.yields[0]).leaves:
+            needs = self._needs(region.yields[0])
+            for value, _ in needs.leaves:
                 if value in sub.registers and any(role != "." for role in sub.registers[value][1]):
                     raise _DoesNotFit
-            return
-        for argument, value in zip(_carried(node), region.yields, strict=False):
-            roles = registers[argument]
-            if roles is not None and value is not argument:
-                self._check_roles(value, roles, sub)
+            found += needs.accesses
+        else:
+            for argument, value in zip(_carried(node), region.yields, strict=False):
+                roles = registers[argument]
+                if roles is not None and value is not argument:
+                    self._check_roles(value, roles, sub)
+                    found += self._needs(value, roles).accesses
+        inside = _inside(node)
+        if any(access.load in inside and not isinstance(access.memory, str) for access in found):
+            raise _DoesNotFit
+        return found
 
     def _check_memory(
         self, node: tile.Value, item: ControlItem, touched: list[Access], opened: OpenPhase, number: int
@@ -282,7 +320,7 @@ class Controls:
                     raise _DoesNotFit
                 item.fence = item.fence or how == "job"
         if not isinstance(item, IfItem):
-            inside = {id(value) for region in regions_of(node) for value in walk(region)}
+            inside = {id(value) for value in _inside(node)}
             own_index = getattr(node, "index", None)
             inner = Touched((0, access) for access in touched)
             for access in touched:
@@ -299,6 +337,11 @@ class Controls:
                     if any(varies) or how == "job":
                         item.fences_rounds = True
         opened.touched.add((number, access) for access in touched)
+
+
+def _inside(node: tile.Value) -> set[tile.Value]:
+    """The instructions of a control instruction's regions."""
+    return {value for region in regions_of(node) for value in walk(region)}
 
 
 def _varies(atom: object, inside: set[int], index: tile.Value | None) -> bool:

@@ -68,7 +68,9 @@ def _dispatches(kernel: tile.Kernel, items: list[Item], is_grouped: bool) -> lis
         return []
     is_one_block = all(extent.is_one for extent in kernel.grid)
     all_phases = all(isinstance(item, Phase) for item in items)
-    if all_phases and (len(items) == 1 or (is_one_block and is_grouped)):
+    # A launch must know how many workgroups there are; a workgroup alone counts its jobs itself.
+    is_known = all(extent.is_for_host for item in items if isinstance(item, Phase) for extent in item.kept)
+    if all_phases and is_known and (len(items) == 1 or (is_one_block and is_grouped)):
         return [Dispatch("jobs", 0, [item]) for item in items]
     return [Dispatch("block", 0, items)]
 

@@ -32,6 +32,8 @@ def choose_rows(
     pitch = _pitch(phase)
     if pitch is None or len(phase.kept) > 1 or not all(extent.is_one for extent in kernel.grid[1:]):
         return
+    if not all(extent.is_for_host for extent in phase.kept):
+        return  # only dispatches whose jobs a launch can count take rows in turn
     uses = accesses_of(phase, homes, {tensor.name for tensor in kernel.tensors})
     starts = _starts(kernel, uses, pitch)
     start = next(iter(starts.values()), None)

@@ -55,6 +55,8 @@ def _can_split(kernel: tile.Kernel, dispatch: Dispatch, options: Options) -> boo
     wide = [item for item in rounds if item.wide]
     if len(rounds) < len(dispatch.phase.items) or not wide or not all(item.swept for item in wide):
         return False
+    if not all(extent.is_for_host for item in wide for extent in item.swept):
+        return False  # a launch must know how many parts there are
     has_states = any(sink.kind in ("reduce", "pick") for item in wide for sink in item.wide)
     return not has_states or len(kernel.tensors) < options.limits.storage_buffers
 

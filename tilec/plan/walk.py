@@ -70,12 +70,13 @@ class Walker:
         needs = Needs()
         seen: set[tuple[int, Roles]] = set()
         is_narrow = not any(role.startswith(("s", "a", "?")) for role in roles)
+        # A sweep's lanes all work out what is one element a row: no read of a reduction or a pick is the first lane's.
         if sink.kind == "reduce":
-            self._visit(sink.operand, roles, needs, seen, is_narrow)
+            self._visit(sink.operand, roles, needs, seen, False)
         elif sink.kind == "pick":
             operand, index = sink.operand, sink.pick.index
             self._visit(operand, operand_roles(operand.type.shape, roles), needs, seen, False)
-            self._visit(index, operand_roles(index.type.shape, (*roles[:-1], ".")), needs, seen, True)
+            self._visit(index, operand_roles(index.type.shape, (*roles[:-1], ".")), needs, seen, False)
         elif sink.kind == "store":
             store, operand = sink.store, sink.operand
             self._visit(operand, operand_roles(operand.type.shape, roles), needs, seen, is_narrow)

@@ -19,7 +19,7 @@ from tilec.loop.lower.states import PickState, State
 from tilec.plan.ir import Mapping, Phase, Round, Sink
 from tilec.tile import ir as tile
 from tilec.tile.walk import scalar_of
-from tilec.types import DType, Extent, apply, element_count
+from tilec.types import DType, Extent, Opaque, apply, element_count
 
 _ROUNDS_A_BLOCK = 16
 _MOST_LEVELS = 4
@@ -348,20 +348,35 @@ class RoundLowering:
                 groups.append((mask, [sink]))
         for (mask, is_once), group in groups:
             first_job = self._first_job() if is_once else None
+            if any(map(_is_read, mask)):
+                # What the first lane alone reads, another round may overwrite without a barrier: the plan says so.
+                with self.code.when(both([first, self.frame.valid, first_job])):
+                    with self.code.when(self.masks.holds(mask, self.frame.index)):
+                        self._narrow_sinks(group)
+                continue
             condition = both([first, self.frame.valid, first_job, self.masks.holds(mask, self.frame.index)])
             with self.code.when(condition):
-                reports: list[Sink] = []
-                for sink in group:
-                    if sink.kind == "report":
-                        reports.append(sink)
-                        continue
-                    self.sinks.reports.emit(reports, [self.frame.index])
-                    reports = []
-                    indices = tuple(self.frame.index[role] for role in sink.roles)
-                    value = self.evaluator.at(sink.operand, aligned(sink.operand, indices))
-                    self.sinks.write(sink, self.frame.index, value)
-                    self.publish([sink])
-                self.sinks.reports.emit(reports, [self.frame.index])
+                self._narrow_sinks(group)
+
+    def _narrow_sinks(self, group: list[Sink]) -> None:
+        reports: list[Sink] = []
+        for sink in group:
+            if sink.kind == "report":
+                reports.append(sink)
+                continue
+            self.sinks.reports.emit(reports, [self.frame.index])
+            reports = []
+            indices = tuple(self.frame.index[role] for role in sink.roles)
+            value = self.evaluator.at(sink.operand, aligned(sink.operand, indices))
+            self.sinks.write(sink, self.frame.index, value)
+            self.publish([sink])
+        self.sinks.reports.emit(reports, [self.frame.index])
+
+
+def _is_read(condition: Condition) -> bool:
+    """Whether a bound is made of values that memory may be read for."""
+    bound, _ = condition
+    return any(isinstance(atom, Opaque) for extent in (bound.start, bound.limit) for atom in extent.atoms)
 
 
 def _roots(sink: Sink, states: dict[tile.Value, State]) -> list[tile.Value]:
