@@ -58,6 +58,10 @@ kernel numbered(X: tensor<f32>[M, N]) {
   X[r :+ 4, :] = X[r :+ 4, :] + f32(r)
 }
 
+kernel two_ways(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  Y[ctx.block.x * 4 :+ 4, :] = X[ctx.block.x * 8 :+ 4, :]
+}
+
 kernel shifted(X: tensor<f32>[M, N], Y: tensor<f32>[M, N]) {
   let r = ctx.block.x * 4
   Y[r :+ 4, :] = X[r + 1 :+ 4, :] else 0.0
@@ -176,6 +180,7 @@ def test_scratch_memory_makes_windows_too(m, small):
         ("mean_of", "the number of rows, M, is used as a number", "X[r :+ 4, :] / f32(M)"),
         ("numbered", "ctx.block.x is used for more than the rows of a block", "+ f32(r)"),
         ("shifted", "a block touches rows of X that are other blocks' too", "X[r + 1 :+ 4, :] else"),
+        ("two_ways", "blocks touch rows of Y in more than one way", "= X[ctx.block.x * 8 :+ 4, :]"),
         ("halves", "the number of rows of X is 2 * M, which is no size of its own", ""),
         ("gathered", "a block touches more rows of X than its own", "X[T[ctx.block.x], :]"),
     ],

@@ -62,7 +62,7 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
     ("safety", 'if around or is_between:\n                        missing.add(load)', 'pass')
     ("safety", 'is_between = self.position[load] < self.position[store] < sink.position and store not in own', 'is_between = False')
     ("safety", 'around = set(self.loops[store]) & set(self.loops[sink.value]) - set(self.loops[load])', 'around = set()')
-    ("barrier", 'if all_phases and (len(items) == 1 or (is_one_block and is_grouped)):', 'if all_phases:')
+    ("barrier", 'if all_phases and is_known and (len(items) == 1 or (is_one_block and is_grouped)):', 'if all_phases and is_known:')
 )  # fmt: skip
 
 (

@@ -70,7 +70,7 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/prepared.py")
+    RUNTIME.file("tilec/runtime/prepared.py", "tests/api/test_devices.py", "tests/api/test_bind.py")
     ("safety", 'must_clear = output.name not in self._overwritten', 'must_clear = False')
     ("safety", 'self._device.submit_batches_with(buffer, of_others=True)', 'pass')
     ("condition", 'if 0 not in groups:\n                steps', 'if groups[0] > 1:\n                steps')
