@@ -1,6 +1,7 @@
 """`python -m tests.mutants`: plants faults in tilec one by one, and looks which of them the tests notice.
 
-Each mutant of the tables runs in a process of its own, against the tests chosen for it, until one fails. Results are appended to a file of JSON lines, and `--resume` goes on where one stopped. The exit code is 1 if a
+Each mutant of the tables runs in a process of its own, against the tests chosen for it, until one fails. Those that are
+quick to try come first, for a few seconds each; what survives then meets all of its tests. Results are appended to a file of JSON lines, and `--resume` goes on where one stopped. The exit code is 1 if a
 mutant survived that has no reason to.
 """
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -85,29 +87,25 @@ def _finish(mutants: list[Mutant], found: dict[str, Any]) -> int:
 def _run(
     mutants: list[Mutant], found: dict[str, Any], out: Path, given: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
-    """Each mutant against its own tests, or, if that is asked for, against all others."""
+    """Each mutant against its own tests, and all others if that is asked for; a row each, and another for those that
+    survive at first."""
     tests = {one: [*one.tests, *(_wide_of(one) if given.wide else ())] for one in mutants}
     slowest = _slowest_tests(list(dict.fromkeys(test for several in tests.values() for test in several)), found, out)
+    ends = {one: 20.0 + 10.0 * max(map(slowest.__getitem__, own)) for one, own in tests.items()}
+
+    def cold(several: list[Mutant], work: float) -> Iterator[tuple[Mutant, Outcome]]:
+        jobs = [(one, one, ["-x", *tests[one]], ends[one]) for one in several]
+        return run_all(jobs, given.workers, work=work, loud=given.loud)
+
     hot = [one for one in mutants if is_hot(one)]
-    ends = [(one, tests[one], 20.0 + 10.0 * max(map(slowest.__getitem__, tests[one]))) for one in hot]
-    for one, outcome in run_hot(ends, given.workers, given.work):
-        if outcome.state == "error":
-            raise RuntimeError(f"{one}: {outcome.words}")
+    first = run_hot([(one, tests[one], ends[one]) for one in hot], given.workers, given.work)
+    left: list[Mutant] = []
+    for one, outcome in chain(first, cold([one for one in mutants if one not in hot], given.work)):
+        if outcome.state == "cut" or (outcome.state == "passed" and one in hot):
+            left.append(one)
         yield _row(one, outcome)
-    mutants = [one for one in mutants if one not in hot]
-    for work in (given.work, math.inf):
-        jobs = [
-            (one, one, ["-x", *tests[one]], 20.0 + 10.0 * max(map(slowest.__getitem__, tests[one]))) for one in mutants
-        ]
-        mutants = []
-        for one, outcome in run_all(jobs, given.workers, work=work, loud=given.loud):
-            if outcome.state == "error":
-                raise RuntimeError(f"{one}: {outcome.words}")
-            if outcome.state == "cut":
-                mutants.append(one)
-            yield _row(one, outcome)
-        if given.quick:
-            return
+    if not given.quick:
+        yield from (_row(one, outcome) for one, outcome in cold(left, math.inf))
 
 
 def _wide_of(mutant: Mutant) -> list[str]:
@@ -115,6 +113,8 @@ def _wide_of(mutant: Mutant) -> list[str]:
 
 
 def _row(mutant: Mutant, outcome: Outcome) -> dict[str, Any]:
+    if outcome.state == "error":
+        raise RuntimeError(f"{mutant}: {outcome.words}")
     state = {"passed": "survived", "failed": "killed", "cut": "open"}.get(outcome.state, outcome.state)
     return {
         "name": mutant.name, "mutant": str(mutant), "state": state, "seconds": round(outcome.seconds, 1),

@@ -14,7 +14,8 @@ EMISSION = Table("emission", ("tests/wgsl/test_layout.py", "tests/wgsl/test_emit
     ("precedence", '"<<": (Level.SHIFT, Level.UNARY, Level.UNARY),', '"<<": (Level.SHIFT, Level.SUM, Level.UNARY),')
     ("precedence", '("==", "!=", "<", "<=", ">", ">="), (Level.RELATION, Level.SUM, Level.SUM)', '("==", "!=", "<", "<=", ">", ">="), (Level.RELATION, Level.SHIFT, Level.SHIFT)')
     ("precedence", '"|": (Level.BITS_OR, Level.UNARY, Level.UNARY),', '"|": (Level.BITS_OR, Level.BITS_AND, Level.BITS_AND),')
-    ("precedence", 'text = self._of(operands[0], Level.UNARY)', 'text = self._of(operands[0], Level.PRODUCT)')
+    ("precedence", 'text = self._of(operands[0], Level.UNARY)', 'text = self._of(operands[0], Level.PRODUCT)',
+     "(-a) * b is -(a * b), and no operator of that level that is emitted has another sign")
     ("precedence", 'return f"{symbol}({text})" if text.startswith("-") else f"{symbol}{text}", Level.UNARY', 'return f"{symbol}{text}", Level.UNARY')
     ("precedence", 'return (f"{text} != 0u", Level.RELATION) if node.dtype is DType.BOOL', 'return (f"{text} != 0u", Level.PRIMARY) if node.dtype is DType.BOOL')
     ("precedence", 'return text, Level.UNARY if text.startswith("-") else Level.PRIMARY', 'return text, Level.PRIMARY')
@@ -31,7 +32,8 @@ EMISSION = Table("emission", ("tests/wgsl/test_layout.py", "tests/wgsl/test_emit
 
 (
     EMISSION.file("tilec/wgsl/literals.py", "tests/wgsl/test_layout.py", "tests/wgsl/test_emit.py")
-    ("rounding", 'for digits in range(1, 10):', 'for digits in range(1, 7):')
+    ("rounding", 'for digits in range(1, 10):', 'for digits in range(1, 7):',
+     "only text: what needs more digits is written as a hexadecimal literal, as exactly")
     ("rounding", 'if f32_bits(float(text)) == bits and abs(float(text)) <= _LARGEST:', 'if abs(float(text) - value) <= 1e-6 * abs(value) and abs(float(text)) <= _LARGEST:')
     ("safety", 'if f32_bits(float(text)) == bits and abs(float(text)) <= _LARGEST:', 'if f32_bits(float(text)) == bits:')
     ("bound", 'return f32_bits(float(value)) == 0 or 0 < exponent < 255', 'return f32_bits(float(value)) == 0 or 0 <= exponent < 255')

@@ -68,7 +68,8 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 (
     PLAN.file("tilec/plan/control.py", "tests/plan/test_lowering.py", "tests/fuzz/test_regressions.py")
     ("safety", 'if value not in self.walker.homes and any(other in reads for other in slots if other not in (None, slot)):\n                raise NeedsHome({value})', 'pass')
-    ("condition", 'if is_missing or (made is not None and any(role != "." for role in made[1])):', 'if is_missing:')
+    ("condition", 'if is_missing or (made is not None and any(role != "." for role in made[1])):', 'if is_missing:',
+     "a scalar is reduced over every axis, so that no condition is a row's register")
 )  # fmt: skip
 
 (
@@ -111,7 +112,8 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 (
     PLAN.file("tilec/plan/split.py", "tests/plan/test_split.py")
     ("barrier", 'if is_fenced and any(each.narrow for each in waiting):', 'if False:')
-    ("index", 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=True)', 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=False)')
+    ("index", 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=True)', 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=False)',
+     "only more scratch memory: a block writes and reads its own copy of the slot")
     ("order", 'waiting = [item]\n    if any', 'waiting = []\n    if any')
 )  # fmt: skip
 

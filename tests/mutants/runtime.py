@@ -5,7 +5,7 @@ from tests.mutants.table import Table
 RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.py", "tests/api/test_bind.py"))
 
 (
-    RUNTIME.file("tilec/tile/interp_frame.py", "tests/tile/test_interp.py", "tests/tile/test_interp_control.py")
+    RUNTIME.file("tilec/tile/interp_frame.py", "tests/plan/test_corners.py", "tests/tile/test_interp.py", "tests/tile/test_interp_control.py")
     ("mask", 'inside[0] = inside[0] & access.points_inside[:, None]', 'pass')
     ("mask", 'mask = tile.active() & joint_mask(tuple(access.inside))', 'mask = joint_mask(tuple(access.inside))')
     ("mask", 'mask = mask & access.points_inside.reshape(-1, *(1,) * len(access.inside))', 'pass')

@@ -71,7 +71,8 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
     ("order", 'for local in low:\n            code.assign(local, _ZERO)', 'for local in low[:2]:\n            code.assign(local, _ZERO)')
     ("combine", 'reference = tree(code, "add", [_f32("mul", part[1], _f32("mul", part[0], share)) for part in parts])', 'reference = parts[0][1]')
     ("bound", '_f32("div_f32", _ONE, _f32("max_fast", count, _ONE))', '_f32("div_f32", _ONE, count)')
-    ("identity", 'move = code.let("move", ir.Select(is_empty, _ZERO, _f32("sub", part[1], reference)))', 'move = code.let("move", _f32("sub", part[1], reference))')
+    ("identity", 'move = code.let("move", ir.Select(is_empty, _ZERO, _f32("sub", part[1], reference)))', 'move = code.let("move", _f32("sub", part[1], reference))',
+     "the same program: sums of nothing stay 0 wherever they move, and where the reference is not finite the result is NaN")
     ("state", 'move = code.let("move", ir.Select(is_finite, _f32("sub", reference, center), _ZERO))', 'move = _ZERO')
     ("condition", 'special: ir.Expr = ir.Select(overflows, ir.Const(_F32, float("inf")), _NAN)', 'special: ir.Expr = _NAN')
     ("condition", 'value = ir.Select(is_finite, value, _NAN)', 'pass')
@@ -106,7 +107,8 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
     ("mask", 'compare("lt", cluster, const(count))', 'compare("le", cluster, const(count))')
     ("index", 'mine = add(mine, multiply(remainder(cluster, const(count // width)), const(width)))', 'pass')
     ("bound", 'count //= width', 'count //= mapping.cluster')
-    ("mask", 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(0))', 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(1))')
+    ("mask", 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(0))', 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(1))',
+     "the same program: all lanes of a cluster hold the same bits")
     ("combine", 'word = ir.Bits(op, (word, self.other(word, mask)), DType.U32)', 'word = self.other(word, mask)')
 )  # fmt: skip
 

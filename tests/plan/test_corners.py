@@ -172,6 +172,37 @@ kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], S: tensor<f32>[c
   I[b] = n + 1
 }
 """, {"M": 18, "V": 30}),
+    "a grid of three axes with a loop": ("""
+kernel run(X: tensor<f32>[B, M, V], Y: tensor<f32>[B, M, V]) {
+  let x = X[ctx.block.z, ctx.block.y * 2 :+ 2, ctx.block.x * 4 :+ 4]
+  var s = 0.0
+  for i in range(0, 3) {
+    s = s * 0.5 + sum(x)
+  }
+  Y[ctx.block.z, ctx.block.y * 2 :+ 2, ctx.block.x * 4 :+ 4] = x + s
+}
+""", {"B": 3, "M": 5, "V": 10}),
+    "classes of 64 bits and vectors of every rank": ("""
+kernel run(X: tensor<f32>[M, V], T: tensor<i64>[M], W: tensor<f32>[V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :] * W[:]
+  Y[r :+ 4, :] = pick(x, T[r :+ 4, new]) + rowsum(W[new, :])
+  Z[r :+ 4, :] = x
+}
+""", {"M": 7, "V": 12}),
+    "halves of which the last has no neighbour": ("""
+kernel run(X: tensor<f16>[N], S: tensor<f32>[1]) {
+  let x = X[:]
+  S[0] = amax(-abs(x) - 1.0)
+  X[:] = x * 2.0
+}
+""", {"N": 37}),
+    "a row outside that would be stored as a vector": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[V], S: tensor<f32>[1]) {
+  S[0] = sum(Y[:])
+  Y[:] = X[9 :+ 1, :]
+}
+""", {"M": 5, "V": 12}),
     "rows that data counts": ("""
 kernel run(X: tensor<f32>[M, V], I: tensor<i32>[1], Y: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
   let n = I[0] % 5

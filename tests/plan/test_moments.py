@@ -35,7 +35,7 @@ SUMS = {
     ),
     "an entropy": MAX + (
         "  let s = (x - m) - log(rowsum(e))\n  let a = rowsum(where(s == -inf, 0.0, exp(s) * s))\n"
-        "  let b = rowsum(where(s == -inf, 0.0, y * (exp(s) * s)))\n"
+        "  let b = rowsum(y * where(s == -inf, 0.0, exp(s) * s))\n"
     ),
     "distances from the maximum": MAX + "  let a = rowsum(w * (x - m))\n  let b = rowsum(square(x - m))\n",
     "a variance": MEAN + "  let a = rowvar(x)\n  let b = rowsum(square(d))\n",
@@ -129,3 +129,19 @@ def test_special_values(name, case):
             assert not np.isfinite(got[out][overflowed]).any()
             got[out] = np.where(overflowed[:, None], expected[out], got[out])
         np.testing.assert_allclose(got[out], expected[out], rtol=1e-4, atol=1e-3, err_msg=out)
+
+
+@pytest.mark.parametrize("case", ["resident", "streamed", "shared sweeps"])
+@pytest.mark.parametrize("name", ["without what is -inf", "an entropy"])
+def test_what_is_masked_adds_nothing(name, case):
+    """Against the program before any pass: after them the interpreter sees what the passes made of it."""
+    (_, columns), _, _ = CASES[case]
+    before, kernel = kernels(SUMS[name])
+    tensors = arguments(np.random.default_rng(3), 4, columns)
+    tensors["X"][:, ::3] = -np.inf
+    tensors["X"][1, 2:] = -np.inf
+    expected = interp.run(before, tensors, {}, {"M": 4, "V": columns})
+    for got in (interp.run(kernel, tensors, {}, {"M": 4, "V": columns}), run(kernel, tensors, case)):
+        for out in ("A", "B"):
+            assert np.isfinite(got[out]).all()
+            np.testing.assert_allclose(got[out], expected[out], rtol=1e-5, atol=1e-5 * columns**0.5)

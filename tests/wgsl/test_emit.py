@@ -347,3 +347,12 @@ def test_names_of_the_source_are_made_safe(lavapipe, name):
 def test_text_is_a_function_of_the_program():
     one = store_each(Op("exp", (Op("f32", (LOCAL_INDEX,), F32),), F32), F32)
     assert emit(one) == emit(one)
+
+
+@pytest.mark.parametrize(("storage", "barriers"), [
+    (False, ["workgroupBarrier();"]), (True, ["workgroupBarrier();", "storageBarrier();"]),
+])  # fmt: skip
+def test_a_storage_barrier_orders_storage_too(storage, barriers):
+    """The software devices order storage at any barrier: no run of theirs tells."""
+    text = accepted(store_each(i32(Builtin("local_index")), DType.I32, Barrier(storage))).text
+    assert [line.strip() for line in text.splitlines() if "Barrier" in line] == barriers

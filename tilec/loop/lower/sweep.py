@@ -350,9 +350,9 @@ class RoundLowering:
             first_job = self._first_job() if is_once else None
             if any(map(_is_read, mask)):
                 # What the first lane alone reads, another round may overwrite without a barrier: the plan says so.
-                with self.code.when(both([first, self.frame.valid, first_job])):
-                    with self.code.when(self.masks.holds(mask, self.frame.index)):
-                        self._narrow_sinks(group)
+                alone = both([first, self.frame.valid, first_job])
+                with self.code.when(alone), self.code.when(self.masks.holds(mask, self.frame.index)):
+                    self._narrow_sinks(group)
                 continue
             condition = both([first, self.frame.valid, first_job, self.masks.holds(mask, self.frame.index)])
             with self.code.when(condition):
