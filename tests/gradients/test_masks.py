@@ -24,7 +24,8 @@ kernel kept(X: tensor<f32>[M], W: tensor<f32>[8], G: tensor<f32>[8]) {
   G[:] = grad(y, w)
 }
 
-kernel picked(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M, 1], G: tensor<f32>[M, 1], H: tensor<f32>[M, 1]) {
+kernel picked(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M, 1], G: tensor<f32>[M, 1],
+              H: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 4
   let s = S[r :+ 4, :]
   let x = X[r :+ 4, 0 :+ 8]

@@ -77,3 +77,17 @@ def test_every_packing_helper_of_the_emitted_code_has_a_twin():
 
     packing = {name for name in HELPERS if "_to_" in name}
     assert packing <= {name.removeprefix("helper:") for name in BITS}
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_of_a_pair_the_first_is_the_low_half(kind):
+    low, high = np.array([1.5, -0.25], np.float32), np.array([-2.0, 8.0], np.float32)
+    words = evaluate_bits(f"helper:pack_{kind}", [low, high], DType.U32)
+    assert evaluate_bits(f"helper:{kind}_to_f32", [words], DType.F32).tolist() == low.tolist()
+    assert evaluate_bits(f"helper:{kind}_high", [words], DType.F32).tolist() == high.tolist()
+
+
+def test_shifts_count_modulo_32_as_in_wgsl():
+    words, amounts = np.array([3, 3, 3], np.uint32), np.array([1, 33, 32], np.uint32)
+    assert evaluate_bits("shl", [words, amounts], DType.U32).tolist() == [6, 6, 3]
+    assert evaluate_bits("shr", [words, amounts], DType.U32).tolist() == [1, 1, 3]

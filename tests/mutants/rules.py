@@ -42,7 +42,7 @@ RULES = Table("rules", ("tests/ops/test_rows.py", "tests/tile/test_interp.py",
 )  # fmt: skip
 
 (
-    RULES.file("tilec/ops/reduce.py", "tests/ops/test_reductions.py", "tests/loop/test_shuffles.py")
+    RULES.file("tilec/ops/reduce.py", "tests/ops/test_reductions.py", "tests/plan/test_corners.py")
     ("identity", '{F32: 0.0, I32: 0, U32: 0}, "add"', '{F32: 1.0, I32: 1, U32: 1}, "add"')
     ("identity", '{F32: 0.0, I32: 0, U32: 0}, "add"', '{F32: 0.0, I32: 1, U32: 0}, "add"')
     ("identity", '{F32: 1.0, I32: 1, U32: 1}, "mul"', '{F32: 0.0, I32: 0, U32: 0}, "mul"')
@@ -60,7 +60,8 @@ RULES = Table("rules", ("tests/ops/test_rows.py", "tests/tile/test_interp.py",
 )  # fmt: skip
 
 (
-    RULES.file("tilec/ops/reference.py", "tests/ops/test_reductions.py", "tests/ops/test_rows.py", "tests/tile/test_interp.py")
+    RULES.file("tilec/ops/reference.py", "tests/ops/test_reductions.py", "tests/ops/test_rows.py", "tests/tile/test_interp.py",
+               "tests/passes/test_fold_constants.py")
     ("bound", '(bits >> np.uint32(16)) | np.uint32(0x40)', '(bits >> np.uint32(16)) | np.uint32(0x00)')
     ("rounding", '(bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))', '(bits + np.uint32(0x8000))')
     ("operator", 'np.fmod(wide, np.where(divisor == 0, 1, divisor))', 'np.mod(wide, np.where(divisor == 0, 1, divisor))')

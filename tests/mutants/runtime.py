@@ -83,7 +83,7 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/arguments.py")
+    RUNTIME.file("tilec/runtime/arguments.py", "tests/api/test_hostile_arrays.py")
     ("safety", 'if dims.setdefault(symbol, extent) != extent:', 'if False:')
     ("index", 'return shape[:-1]\n', 'return shape[1:]\n')
     ("safety", 'if tensor.name not in shapes or shapes[tensor.name][axis] == value:\n                continue', 'continue')

@@ -1,0 +1,345 @@
+"""The kernels of `test_corners`: the text of each, and its sizes."""
+
+from __future__ import annotations
+
+KERNELS = {
+    "one element beside rows": ("""
+kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], alpha: f32) {
+  Flag[1] = alpha
+  S[:, :] = rowsum(X[:, :])
+}
+""", {"V": 5}),
+    "a pick of a lane outside the tensor": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  Y[r :+ 8, :] = pick(A[r :+ 8, 4 :+ 16], T[r :+ 8, :])
+}
+""", {"M": 19, "V": 11}),
+    "a pick from a row that is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, 4 :+ 16]
+  Y[r :+ 8, :] = pick(x, T[r :+ 8, :]) + rowsum(x)
+  A[r :+ 8, 4 :+ 16] = x * 2.0
+}
+""", {"M": 19, "V": 11}),
+    "a pick from a whole row that is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 2
+  let x = A[r :+ 2, :]
+  Y[r :+ 2, :] = pick(x, T[r :+ 2, :])
+  A[r :+ 2, :] = x - rowmax(x)
+}
+""", {"M": 5, "V": 40}),
+    "a pick whose column is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 2
+  let x = A[r :+ 2, :]
+  let t = T[r :+ 2, :]
+  Y[r :+ 2, :] = pick(x, t)
+  T[r :+ 2, :] = t + 1
+  A[r :+ 2, :] = x * 0.5
+}
+""", {"M": 5, "V": 40}),
+    "a reduction of one column that is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<i32>[M, 1]) {
+  let r = ctx.block.x * 2
+  let x = A[r :+ 2, :]
+  let t = T[r :+ 2, :]
+  Y[r :+ 2, :] = rowmax(t * 3)
+  T[r :+ 2, :] = t + 1
+  A[r :+ 2, :] = x - rowmax(x)
+}
+""", {"M": 5, "V": 40}),
+    "a branch that overwrites its condition": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  if F[ctx.block.x] > 0.0 {
+    F[ctx.block.x] = -1.0
+    S[ctx.block.x] = sum(X[r :+ 4, :])
+  }
+  X[r :+ 4, :] = X[r :+ 4, :] * 2.0
+}
+""", {"M": 18, "V": 30}),
+    "a loop that overwrites its condition": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  while F[ctx.block.x] > 0.5 {
+    F[ctx.block.x] = F[ctx.block.x] * 0.25
+    X[r :+ 4, :] = X[r :+ 4, :] * 2.0
+  }
+}
+""", {"M": 18, "V": 30}),
+    "bounds of a loop that it overwrites": ("""
+kernel run(X: tensor<f32>[M, V], N: tensor<i32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  for i in range(0, N[ctx.block.x] % 4) {
+    N[ctx.block.x] = i
+    X[r :+ 4, :] = X[r :+ 4, :] + rowsum(X[r :+ 4, :])
+  }
+}
+""", {"M": 18, "V": 30}),
+    "a carried scalar that begins with what the loop overwrites": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  var s = F[ctx.block.x]
+  for i in range(0, 3) {
+    F[ctx.block.x] = f32(i)
+    s += sum(X[r :+ 4, :])
+    X[r :+ 4, :] = X[r :+ 4, :] * 0.5
+  }
+  S[ctx.block.x] = s
+}
+""", {"M": 18, "V": 30}),
+    "a carried scalar that takes what the loop overwrites": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  var s = 1.0
+  for i in range(0, 3) {
+    s = s * 0.5 + F[ctx.block.x]
+    F[ctx.block.x] = s * 3.0
+    X[r :+ 4, :] = X[r :+ 4, :] * 0.5 + rowsum(X[r :+ 4, :])
+  }
+  S[ctx.block.x] = s
+}
+""", {"M": 18, "V": 30}),
+    "a carried scalar that takes what the loop has stored": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4), 2], S: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  var s = 1.0
+  for i in range(0, 3) {
+    F[ctx.block.x, 0] = sum(X[r :+ 4, :]) + s
+    s = s * 0.5 + F[ctx.block.x, i % 2]
+    X[r :+ 4, :] = X[r :+ 4, :] * 0.5
+  }
+  S[ctx.block.x] = s
+}
+""", {"M": 18, "V": 30}),
+    "a condition read before a store": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4), 2]) {
+  let r = ctx.block.x * 4
+  let c = F[ctx.block.x]
+  F[ctx.block.x] = 7.0
+  if c > 0.0 {
+    S[ctx.block.x, 0] = sum(X[r :+ 4, :])
+    S[ctx.block.x, 1] = c
+  }
+}
+""", {"M": 18, "V": 30}),
+    "a first value read before a store": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  var s = F[ctx.block.x]
+  F[ctx.block.x] = 7.0
+  for i in range(0, 2) {
+    s += sum(X[r :+ 4, :]) * s
+    X[r :+ 4, :] = X[r :+ 4, :] * 0.5
+  }
+  S[ctx.block.x] = s
+}
+""", {"M": 18, "V": 30}),
+    "a place that is overwritten": ("""
+@disjoint(Y)
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], Y: tensor<f32>[ceildiv(M, 4), 9]) {
+  let b = ctx.block.x
+  let s = I[b] % 11
+  Y[b, s :+ 1] = sum(X[b * 4 :+ 4, :])
+  I[b] = s + 1
+}
+""", {"M": 18, "V": 30}),
+    "a length that is overwritten": ("""
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)], T: tensor<f32>[M, 1]) {
+  let b = ctx.block.x
+  let n = I[b] % 40
+  S[b] = sum(X[b * 4 :+ 4, 0 :+ n])
+  T[b * 4 :+ 4, :] = rowmax(X[b * 4 :+ 4, n :+ 9])
+  I[b] = n + 1
+}
+""", {"M": 18, "V": 30}),
+    "a grid of three axes with a loop": ("""
+kernel run(X: tensor<f32>[B, M, V], Y: tensor<f32>[B, M, V]) {
+  let x = X[ctx.block.z, ctx.block.y * 2 :+ 2, ctx.block.x * 4 :+ 4]
+  var s = 0.0
+  for i in range(0, 3) {
+    s = s * 0.5 + sum(x)
+  }
+  Y[ctx.block.z, ctx.block.y * 2 :+ 2, ctx.block.x * 4 :+ 4] = x + s
+}
+""", {"B": 3, "M": 5, "V": 10}),
+    "classes of 64 bits and vectors of every rank": ("""
+kernel run(X: tensor<f32>[M, V], T: tensor<i64>[M], W: tensor<f32>[V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :] * W[:]
+  Y[r :+ 4, :] = pick(x, T[r :+ 4, new]) + rowsum(W[new, :])
+  Z[r :+ 4, :] = x
+}
+""", {"M": 7, "V": 12}),
+    "halves of which the last has no neighbour": ("""
+kernel run(X: tensor<f16>[N], S: tensor<f32>[1]) {
+  let x = X[:]
+  S[0] = amax(-abs(x) - 1.0)
+  X[:] = x * 2.0
+}
+""", {"N": 37}),
+    "a row outside that would be stored as a vector": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[V], S: tensor<f32>[1]) {
+  S[0] = sum(Y[:])
+  Y[:] = X[9 :+ 1, :]
+}
+""", {"M": 5, "V": 12}),
+    "rows that data counts": ("""
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[1], Y: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  let n = I[0] % 5
+  Y[0 :+ n, :] = X[0 :+ n, :] * 2.0
+  S[0 :+ n, :] = rowsum(X[0 :+ n, :])
+}
+""", {"M": 8, "V": 30}),
+    "columns that data counts": ("""
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[1], S: tensor<f32>[M, 1], T: tensor<f32>[1]) {
+  let n = I[0]
+  S[:, :] = rowmax(X[:, n - 20 :+ n])
+  T[0] = sum(X[:, 0 :+ n])
+}
+""", {"M": 8, "V": 30}),
+    "a fill that is overwritten": ("""
+kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], Y: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  let b = ctx.block.x
+  let f = F[b]
+  let x = X[b * 4 + 1 :+ 4, :] else f
+  S[b * 4 :+ 4, :] = rowsum(x)
+  Y[b * 4 :+ 4, :] = x * f
+  F[b] = 3.0
+}
+""", {"M": 18, "V": 30}),
+    "the index of the largest of a whole tile": ("""
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)]) {
+  I[ctx.block.x] = argmax(X[ctx.block.x * 4 :+ 4, :])
+}
+""", {"M": 10, "V": 21}),
+    "lanes of a stretched row that does not exist": ("""
+kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[ceildiv(M, 8), V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = X[r :+ 8, :] + W[r + 5 :+ 1, :]
+  Y[ctx.block.x :+ 1, :] = colmax(x)
+  S[r :+ 8, :] = rowmax(x)
+}
+""", {"M": 11, "V": 6}),
+    "points outside": ("""
+kernel run(X: tensor<f32>[N], W: tensor<f32>[K], Y: tensor<f32>[N]) {
+  let b = ctx.block.x
+  Y[b * 4 :+ 4] = X[b * 4 :+ 4] + W[b - 2] * 10.0
+}
+""", {"N": 26, "K": 3}),
+    "points stored outside": ("""
+kernel run(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  let b = ctx.block.x
+  Y[b * 3 + 2] = sum(X[b * 3 :+ 3])
+}
+""", {"N": 16}),
+    "what stands before and behind a tensor": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, :] = (X[r - 1 :+ 4, :] else 3.0) - (X[r + 1 :+ 4, :] else 5.0)
+}
+""", {"M": 10, "V": 7}),
+    "a span that begins before the tensor": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8 - 3
+  Y[r :+ 8, :] = X[r :+ 8, :] * 2.0
+}
+""", {"M": 13, "V": 6}),
+    "a value that ends before its place": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = X[r + 3 :+ 8, 2 :+ 8]
+  S[r :+ 8, :] = rowsum(x)
+  Y[r :+ 8, 0 :+ 8] = x
+}
+""", {"M": 14, "V": 9}),
+    "chunks of which the last is ragged": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 16]) {
+  let r = ctx.block.x * 4
+  var acc: tile<f32>[4, 16] = 1.0
+  for c in range(0, V, 16) {
+    acc += X[r :+ 4, c :+ 16]
+  }
+  Y[r :+ 4, :] = rowsum(acc)
+  Z[r :+ 4, :] = acc
+}
+""", {"M": 6, "V": 37}),
+    "padding": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = pad(X[r :+ 8, 2 :+ 12], 4.0)
+  Y[r :+ 8, :] = rowsum(x)
+  Z[r :+ 8, :] = f32(rowargmax(x))
+}
+""", {"M": 11, "V": 9}),
+    "a grid of two axes": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let c = ctx.block.y * 8
+  let x = X[r :+ 4, c :+ 8]
+  Y[r :+ 4, c :+ 8] = x - rowmax(x)
+}
+""", {"M": 10, "V": 21}),
+    "reductions of every kind": ("""
+kernel run(X: tensor<f32>[M, V], I: tensor<i32>[M, V], U: tensor<u32>[M, V], F: tensor<f32>[M, 6], G: tensor<i32>[M, 8],
+           H: tensor<u32>[M, 2]) {
+  let r = ctx.block.x * 4
+  let x = abs(X[r :+ 4, 1 :+ V]) + 1.0
+  let i = I[r :+ 4, 1 :+ V] % 9
+  let u = U[r :+ 4, 1 :+ V] % u32(9)
+  F[r :+ 4, 0 :+ 1] = rowmax(-x)
+  F[r :+ 4, 1 :+ 1] = rowmin(x)
+  F[r :+ 4, 2 :+ 1] = rowprod(x)
+  F[r :+ 4, 3 :+ 1] = rowsum(x)
+  F[r :+ 4, 4 :+ 1] = logsumexp(-x)
+  F[r :+ 4, 5 :+ 1] = rowvar(x)
+  G[r :+ 4, 0 :+ 1] = rowmax(i - 20)
+  G[r :+ 4, 1 :+ 1] = rowmin(i + 20)
+  G[r :+ 4, 2 :+ 1] = rowprod(i)
+  G[r :+ 4, 3 :+ 1] = rowargmax(-x)
+  G[r :+ 4, 4 :+ 1] = rowargmin(x)
+  G[r :+ 4, 5 :+ 1] = i32(rowany(i == 8))
+  G[r :+ 4, 6 :+ 1] = i32(rowall(i != 8))
+  G[r :+ 4, 7 :+ 1] = rowsum(i)
+  H[r :+ 4, 0 :+ 1] = rowmin(u + u32(7))
+  H[r :+ 4, 1 :+ 1] = rowmax(u)
+}
+""", {"M": 6, "V": 35}),
+    "the first NaN wins": ("""
+kernel run(Some: tensor<f32>[M, V], G: tensor<i32>[M, 2], F: tensor<f32>[M, 2]) {
+  let r = ctx.block.x * 4
+  let x = Some[r :+ 4, :]
+  G[r :+ 4, 0 :+ 1] = rowargmax(x)
+  G[r :+ 4, 1 :+ 1] = rowargmin(x)
+  F[r :+ 4, 0 :+ 1] = rowmax(x)
+  F[r :+ 4, 1 :+ 1] = rowmin(x)
+}
+""", {"M": 9, "V": 70}),
+    "a condition that is overwritten": ("""
+kernel run(A: tensor<f32>[M, V], S: tensor<f32>[M, 2]) {
+  let r = ctx.block.x * 4
+  let x = A[r :+ 4, :]
+  let flag = A[r :+ 4, 0 :+ 1] > 0.0
+  A[r :+ 4, :] = -abs(x)
+  S[r :+ 4, 0 :+ 1] = where(flag, rowsum(x), 1.0)
+  S[r :+ 4, 1 :+ 1] = where(flag, rowsum(square(x - rowmax(x))), 2.0)
+}
+""", {"M": 9, "V": 20}),
+    "halves of words beside others": ("""
+kernel run(X: tensor<f16>[M, V], Y: tensor<f16>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  S[r :+ 4, :] = rowsum(Y[r :+ 4, :])
+  Y[r :+ 4, 0 :+ 8] = X[r :+ 4, 5 :+ 8]
+}
+""", {"M": 6, "V": 10}),
+    "bytes beside others": ("""
+kernel run(X: tensor<i8>[M, V], Y: tensor<u8>[M, V], S: tensor<i32>[M, 1], B: tensor<bool>[M, V]) {
+  let r = ctx.block.x * 4
+  S[r :+ 4, :] = rowsum(Y[r :+ 4, :]) + rowsum(i32(B[r :+ 4, :]))
+  Y[r :+ 4, 0 :+ 8] = X[r :+ 4, 5 :+ 8]
+}
+""", {"M": 6, "V": 12}),
+}  # fmt: skip
