@@ -356,3 +356,9 @@ def test_a_storage_barrier_orders_storage_too(storage, barriers):
     """The software devices order storage at any barrier: no run of theirs tells."""
     text = accepted(store_each(i32(Builtin("local_index")), DType.I32, Barrier(storage))).text
     assert [line.strip() for line in text.splitlines() if "Barrier" in line] == barriers
+
+
+@pytest.mark.parametrize(("kind", "word"), [("f16", 0x40003C00), ("bf16", 0x40003F80)])
+def test_of_a_packed_pair_the_first_is_the_low_half(device, kind, word):
+    pair = Bits(f"helper:pack_{kind}", (Const(DType.F32, 1.0), Const(DType.F32, 2.0)), DType.U32)
+    assert (evaluate(device, pair, DType.U32) == word).all()
