@@ -22,6 +22,7 @@ from tilec import driver
 from tilec.cli.compile import Request, compile_request
 from tilec.loop import interp as loop_interp
 from tilec.options import Limits, Options
+from tilec.runtime.cache import Build
 from tilec.runtime.device import Device
 from tilec.runtime.launch import Prepared, launch, options_for
 from tilec.source import Source
@@ -131,7 +132,7 @@ class Subject:
         built = driver.build_kernel(program, name, chosen, constants, verify=True)
         self.kernel: ir.Kernel = built.kernel
         self.warnings = built.warnings
-        self._request = Request(program, (), program.kernels[name], chosen, dict(constants or {}), [], ())
+        self._request = Request(Build(), program, (), program.kernels[name], chosen, dict(constants or {}), [], ())
         self._compiled: dict[object, driver.Compiled] = {}
         self._files: dict[object, dict[str, str]] = {}
 
