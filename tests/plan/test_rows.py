@@ -145,3 +145,38 @@ def test_special_values_at_the_ends_of_rows(dtype):
         for name, array in expected.items():
             actual, wanted = got[name].astype(np.float64), array.astype(np.float64)
             np.testing.assert_allclose(actual, wanted, rtol=1e-2, atol=1e-3, err_msg=f"{name} {options}")
+
+
+def stored_twice() -> ir.Kernel:
+    """What is read is published, since the second store is made of it too."""
+    k = Rows()
+    b = k.builder
+    b.tensor("X", DType.F32, ("M", "V"), "inout")
+    doubled = b.op("mul", k.load("X"), 2.0)
+    k.store("X", doubled)
+    k.store("X", b.op("sub", doubled, 1.0))
+    return b.kernel(grid())
+
+
+def two_widths() -> ir.Kernel:
+    """A granule is one vector of the one tensor and two of the other."""
+    k = Rows()
+    b = k.builder
+    b.tensor("X", DType.F32, ("M", "V"))
+    b.tensor("Y", DType.BF16, ("M", "V"), "out")
+    k.store("Y", b.op("mul", k.load("X"), 2.0))
+    return b.kernel(grid())
+
+
+@pytest.mark.parametrize("build", [stored_twice, two_widths])
+@pytest.mark.parametrize(("m", "v"), [(1, 33), (3, 100), (9, 67)])
+def test_ends_of_rows_read_nothing_behind_what_they_are_of(build, m, v):
+    """The loop interpreter refuses a read behind the tensor, and of a slot's word that nobody has written."""
+    kernel = build()
+    tensors = tensors_of(kernel, np.random.default_rng([m, v]), {"M": m, "V": v})
+    expected = tile_interp.run(kernel, dict(tensors), {}, {"M": m, "V": v})
+    for options in IN_GROUPS:
+        assert turns(kernel, options, M=m, V=v)
+        got = run_plan(kernel, tensors, options=options)
+        for name, array in expected.items():
+            np.testing.assert_array_equal(got[name].astype(np.float64), array.astype(np.float64), f"{name} {options}")

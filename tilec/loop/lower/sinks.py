@@ -118,8 +118,9 @@ class SinkLowering:
             for sink, stores in self._unmasked(group, {}, elements[first : first + size]):
                 self._store(sink, stores)
 
-    def _load(self, sink: Sink, element: Element, tensors: frozenset[str] | None = None) -> None:
-        """Reads what the sink needs at the element, whatever conditions hold; of these tensors, or of all."""
+    def _load(self, sink: Sink, element: Element, only_vectors: bool = False) -> None:
+        """Reads what the sink needs at the element, whatever conditions hold: all of it, or what comes from memory in
+        one vector with all the granule, of which any element may be missing."""
         index = {**self.frame.index, **element.index}
         stack = [(sink.operand, aligned(sink.operand, tuple(index[role] for role in sink.roles)))]
         seen: set[object] = set()
@@ -129,10 +130,16 @@ class SinkLowering:
                 continue
             seen.add(value)
             if isinstance(value, tile.Load):
-                if tensors is None or value.tensor in tensors:
+                if not only_vectors or self._is_vector(value):
                     self.evaluator.at(value, own)
             else:
                 stack.extend(self.evaluator.operands.children(value, own))
+
+    def _is_vector(self, load: tile.Load) -> bool:
+        """Whether a granule of what is loaded lies in one vector of memory."""
+        size = 4 * self.frame.kernel.tensor(load.tensor).dtype.elements_per_word
+        is_bound = load.tensor in self.frame.vectors and load not in self.frame.available
+        return is_bound and size == self.mapping.granule
 
     def own_pick(
         self, sink: Sink, state: PickState, mask: set[Condition], part: Bounds | None, end_lanes: Bounds | None
@@ -217,8 +224,8 @@ class SinkLowering:
             any_exists = either
         with self.code.when(any_exists):
             for sink in sinks:
-                for element in elements:
-                    self._load(sink, element, self.frame.vectors)
+                for element in elements if not masks[sink] else ():
+                    self._load(sink, element, True)
             self._emit_end(sinks, states, elements, masks)
 
     def _emit_end(
