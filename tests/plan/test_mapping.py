@@ -156,3 +156,32 @@ def test_how_much_of_a_row_is_kept_can_be_asked(kept, granules):
     tensors = {"A": a, "Out": np.zeros((5, 512), np.float32)}
     expected = tile_interp.run(softmax_rows(), dict(tensors), {}, {"M": 5, "V": 512})["Out"]
     np.testing.assert_allclose(run_plan(softmax_rows(), tensors, options=options)["Out"], expected, rtol=2e-5)
+
+
+def test_rows_that_fill_a_multiprocessor_come_in_turn_where_there_are_many():
+    """Of as many rows as multiprocessors, two in turn would leave half of those idle."""
+
+    def turns(**dims):
+        options = Options(limits=Limits(invocations=1024))
+        (dispatch,) = make_plan(softmax_rows(), Facts(dims), options).dispatches
+        return dispatch.items[0].mapping.turns
+
+    assert [turns(M=rows, V=32_000) for rows in (8, 248, 256, 8192)] == [1, 1, 2, 2]
+    assert turns(V=32_000) == 1
+    assert turns(M=8192, V=16_384) == turns(M=8192, V=64_000) == 1
+
+
+@pytest.mark.parametrize("rows", [1, 6, 7, 17])
+@pytest.mark.parametrize("subgroup", [1, 4, 16])
+def test_lanes_that_take_rows_in_turn(rows, subgroup, monkeypatch):
+    """Small rows as if they filled a multiprocessor."""
+    monkeypatch.setattr("tilec.plan.mapping._MOST_THREADS_PACKED", 16)
+    monkeypatch.setattr("tilec.plan.mapping.FEW_WORKGROUPS", 1)
+    options = Options(threads=64, limits=Limits(subgroup=subgroup))
+    dims = {"M": rows, "V": 700}
+    a = normal(np.random.default_rng(rows), (rows, 700))
+    tensors = {"A": a, "Out": np.zeros_like(a)}
+    (dispatch,) = make_plan(softmax_rows(), Facts(dims), options).dispatches
+    assert dispatch.items[0].mapping.turns == 2
+    expected = tile_interp.run(softmax_rows(), dict(tensors), {}, dims)["Out"]
+    np.testing.assert_allclose(run_plan(softmax_rows(), tensors, options=options)["Out"], expected, rtol=2e-5)

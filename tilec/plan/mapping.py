@@ -8,10 +8,13 @@ there are jobs enough, and a workgroup is a vector or a few.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilec.facts import Facts
 from tilec.options import Options
 from tilec.plan.ir import Dispatch, Mapping, Phase, Round
 from tilec.plan.packed import all_phases
+from tilec.plan.rows import FEW_WORKGROUPS
 from tilec.plan.schedule import phase_rounds
 from tilec.tile import ir as tile
 from tilec.types import Extent, element_count
@@ -67,8 +70,20 @@ def choose_mappings(kernel: tile.Kernel, dispatches: list[Dispatch], facts: Fact
         if dispatch.kind == "jobs":
             has_control = not all(isinstance(item, Round) for item in dispatch.phase.items)
             dispatch.merges_blocks = not has_control
+            if not options.limits.is_cpu:
+                _take_in_turn(kernel, dispatch, facts)
         for phase in all_phases(dispatch.items):
             _turn_sweeps(phase)
+
+
+def _take_in_turn(kernel: tile.Kernel, dispatch: Dispatch, facts: Facts) -> None:
+    """Lets lanes take several of the rows that fill a multiprocessor, where all multiprocessors have some."""
+    phase, mapping = dispatch.phase, dispatch.phase.mapping
+    fills = mapping.resident and not mapping.streams_rest and mapping.lanes > _MOST_THREADS_PACKED
+    if not dispatch.merges_blocks or phase.rows is not None or not fills:
+        return
+    if facts.size_class(_count(kernel, dispatch, phase), (_TURNS * FEW_WORKGROUPS - 1,)) == 1:
+        phase.mapping = replace(mapping, turns=_TURNS)
 
 
 def _turn_sweeps(phase: Phase) -> None:
@@ -194,7 +209,6 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
     is_streamed = not resident or streams_rest
     sweeps = {item.swept for item in rounds}
     is_long, is_gpu = lanes > _FEW_LANES, not options.limits.is_cpu
-    turns = _TURNS if not is_streamed and lanes > _MOST_THREADS_PACKED and is_gpu else 1
     return Mapping(
         lanes,
         jobs,
@@ -208,7 +222,7 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
         streams_rest=streams_rest,
         # A software device executes both sides of a branch; short kernels grow by more than they gain.
         screened=max(granule, _SCREENED) if granule > 1 and is_long and is_gpu else 0,
-        turns=turns if phase.rows is None else phase.rows.turns,
+        turns=1 if phase.rows is None else phase.rows.turns,
         longest=_longest(sweeps, lanes * granule * unroll, facts) if is_streamed else 1 << 31,
     )
 

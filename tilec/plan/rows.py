@@ -14,8 +14,8 @@ from tilec.plan.walk import Access
 from tilec.tile import ir as tile
 from tilec.types import Extent, Symbol, element_count
 
-_FEW_ROWS, _CPU_FEW_ROWS = 128, 64
-"""Workgroups' worth of rows that others leave alone: several rows in turn take longer then."""
+FEW_WORKGROUPS, _CPU_FEW_ROWS = 128, 64
+"""Rows in turn are not worth it for fewer workgroups, about as many as there are multiprocessors: some would be idle."""
 _SHORT_ROW, _SHORT_PACKED_ROW = 1023, 63
 _GRANULES = 4
 """A row has at least so many granules: its first and its last one differ."""
@@ -49,7 +49,7 @@ def choose_rows(
     if turns > 1 and not _are_numbered(kernel, phase, start, turns):
         return
     jobs = element_count(kernel.grid) * element_count(phase.kept)
-    few = (_CPU_FEW_ROWS if options.limits.is_cpu else _FEW_ROWS) * turns
+    few = (_CPU_FEW_ROWS if options.limits.is_cpu else FEW_WORKGROUPS) * turns
     if options.rows is None and facts.size_class(jobs, (few - 1,)) != 1:
         return
     phase.rows = Rows(start, pitch, turns, tensors)
