@@ -335,6 +335,15 @@ kernel run(X: tensor<f16>[M, V], Y: tensor<f16>[M, V], S: tensor<f32>[M, 1]) {
   Y[r :+ 4, 0 :+ 8] = X[r :+ 4, 5 :+ 8]
 }
 """, {"M": 6, "V": 10}),
+    "a span of whole vectors whose reader is published": ("""
+kernel run(A: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 8
+  let x = A[r :+ 8, 4 :+ 16]
+  A[r :+ 8, 4 :+ 16] = x * rowmax(x)
+  let z = A[r :+ 8, 4 :+ 16]
+  A[r :+ 8, 4 :+ 16] = z - rowmax(z)
+}
+""", {"M": 6, "V": 16}),
     "bytes beside others": ("""
 kernel run(X: tensor<i8>[M, V], Y: tensor<u8>[M, V], S: tensor<i32>[M, 1], B: tensor<bool>[M, V]) {
   let r = ctx.block.x * 4

@@ -44,7 +44,7 @@ def choose_vectors(
             if own and _is_regular(phase, facts):
                 phase.granule = max(phase.granule, 8 if any(dtype in PACKED for dtype in own) else _WORDS)
                 phase.is_whole = True
-                for sink in {sink for sink, _ in accesses}:
+                for sink in (sink for item in phase_rounds(phase.items) for sink in item.wide):
                     sink.is_whole = _is_whole(kernel, sink, phase.granule, facts)
 
 

@@ -62,7 +62,7 @@ class SinkLowering:
                     self._in_turn(group, elements)
                 else:
                     pending += self._unmasked(group, states, elements)
-            elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):
+            elif len(groups) == 1 and (size > 1 or not any(map(self._stores_granules, group))):
                 self._masked_alone(group, states, chunks, conditions)
             else:
                 pending += self._masked(group, states, chunks, conditions)
@@ -298,18 +298,23 @@ class SinkLowering:
         return self.code.let("position", position)
 
     def _store(self, sink: Sink, stores: list[Pending], is_end: bool = False) -> None:
-        is_vector = sink.kind == "store" and sink.store.tensor in self.frame.vectors
-        if sink.granular or is_vector:
+        if self._stores_granules(sink):
             granule = self.mapping.granule
             for first in range(0, len(stores), granule):
-                self._store_granule(sink, stores[first : first + granule], is_vector, is_end)
+                self._store_granule(sink, stores[first : first + granule], is_end)
             return
         for element, condition, value in stores:
             with self.code.when(condition):
                 self.write(sink, {**self.frame.index, **element.index}, value)
 
-    def _store_granule(self, sink: Sink, stores: list[Pending], is_vector: bool, is_end: bool) -> None:
-        store = sink.store
+    def _stores_granules(self, sink: Sink) -> bool:
+        return sink.granular or self._stores_vectors(sink)
+
+    def _stores_vectors(self, sink: Sink) -> bool:
+        return sink.kind == "store" and sink.store.tensor in self.frame.vectors
+
+    def _store_granule(self, sink: Sink, stores: list[Pending], is_end: bool) -> None:
+        store, is_vector = sink.store, self._stores_vectors(sink)
         coordinates = [self._coordinates(sink, element) for element, _, _ in stores]
         parts = [(condition, value) for _, condition, value in stores]
         parameter = self.frame.kernel.tensor(store.tensor)
