@@ -31,6 +31,13 @@ kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
   A[r :+ 2, :] = x - rowmax(x)
 }
 """, {"M": 5, "V": 40}),
+    "a pick of fewer rows than are read": ("""
+kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1]) {
+  let r = ctx.block.x * 4
+  let x = A[r :+ 4, :] else 3.0
+  A[r :+ 4, :] = x - pick(x, T[r :+ 4, :])
+}
+""", {"M": 18, "V": 43}),
     "a pick whose column is overwritten": ("""
 kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 2

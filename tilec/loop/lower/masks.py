@@ -6,10 +6,10 @@ from tilec.loop import ir
 from tilec.loop.lower.arith import both
 from tilec.loop.lower.evaluate import Evaluator
 from tilec.loop.lower.frame import Frame
-from tilec.plan.ir import Sink
+from tilec.plan.ir import Roles, Sink
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
-from tilec.types import Bound, Extent, stretch
+from tilec.types import Bound, Extent, TileType, stretch
 
 Condition = tuple[Bound, str]
 
@@ -23,18 +23,12 @@ class Masks:
 
     def conditions(self, sink: Sink) -> set[Condition]:
         """What must hold for a lane of the sink: bounds, each with the role of the axis that it bounds."""
-        found: set[Condition] = set()
-        operand = sink.operand
-        offset = len(sink.roles) - operand.type.rank
-        for axis, bounds in enumerate(operand.type.active):
-            role = sink.roles[offset + axis]
-            is_stretched = operand.type.shape[axis].is_one and role != "."
-            for bound in stretch(bounds) if is_stretched else bounds:
-                found.add((bound, "." if bound.stretched else role))
+        found = _bounds(sink.operand.type, sink.roles)
         if sink.kind == "store":
             found |= self._span_bounds(sink)
         if sink.kind == "pick":
             found = {condition for condition in found if condition[1] != "s0"}
+            found |= _bounds(sink.pick.index.type, (*sink.roles[:-1], "."))
         return found
 
     def _span_bounds(self, sink: Sink) -> set[Condition]:
@@ -55,3 +49,15 @@ class Masks:
     def holds(self, conditions: set[Condition], index: dict[str, ir.Expr]) -> ir.Expr | None:
         ordered = sorted(conditions, key=lambda condition: (str(condition[0]), condition[1]))
         return both([self.evaluator.bound(bound, index[role]) for bound, role in ordered])
+
+
+def _bounds(of: TileType, roles: Roles) -> set[Condition]:
+    """The bounds of the lanes of an operand that is read at `roles`."""
+    found: set[Condition] = set()
+    offset = len(roles) - of.rank
+    for axis, bounds in enumerate(of.active):
+        role = roles[offset + axis]
+        is_stretched = of.shape[axis].is_one and role != "."
+        for bound in stretch(bounds) if is_stretched else bounds:
+            found.add((bound, "." if bound.stretched else role))
+    return found
