@@ -99,3 +99,40 @@ kernel k(A: tensor<f32>[M], T: tensor<i32>[2], B: tensor<f32>[1]) {
     starts = {line.split("[")[1].split(" :+")[0] for line in text.splitlines() if "reads A[" in line}
     assert len(starts) == 2
     assert all(start.startswith("start%") for start in starts)
+
+
+ONE_HOT = """
+kernel one_hot(X: tensor<f32>[M, V], T: tensor<i32>[M, 1], U: tensor<i32>[M, 1]) {
+  let r = ctx.block.x * 8
+  let x = X[r :+ 8, :]
+  let c = iota(1, V)
+  X[r :+ 8, :] = %s
+}
+"""
+APART = "apart: what"
+
+
+def told_of_one_hot(value: str, columns: int) -> tuple[str, float]:
+    """What is said of the plan, and the operations an element."""
+    told = explanation(ONE_HOT % value, {"M": 8192, "V": columns})
+    assert told.cost is not None
+    ((round_cost,),) = [dispatch.rounds.values() for dispatch in told.cost.dispatches]
+    return told.text, round_cost.work.operations
+
+
+@pytest.mark.parametrize("value", ["where(c == T[r :+ 8, :], 1.0, exp(x))", "where(c != T[r :+ 8, :], exp(x), 1.0)"])
+def test_what_a_condition_singles_out_is_told_and_costs_other_elements_nothing(value: str):
+    text, operations = told_of_one_hot(value, 32_768)
+    _, plain = told_of_one_hot("exp(x)", 32_768)
+    assert APART in text
+    assert operations == plain
+    short, compared = told_of_one_hot(value, 512)
+    assert APART not in short
+    assert compared > plain
+
+
+def test_nothing_is_apart_where_conditions_are_many_or_no_single_one():
+    t, u = "T[r :+ 8, :]", "U[r :+ 8, :]"
+    many = f"where(c == {t}, 1.0, where(c == {u}, 2.0, where(c == {u} + 1, 3.0, x)))"
+    for value in (many, f"where(c < {t}, 1.0, x)", f"where(x == f32({t}), 1.0, x)"):
+        assert APART not in told_of_one_hot(value, 32_768)[0]

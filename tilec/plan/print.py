@@ -8,6 +8,7 @@ from tilec.plan.cost import PlanCost, RoundCost
 from tilec.plan.cost_text import sweep_lines, written_text
 from tilec.plan.guards import essential
 from tilec.plan.ir import Dispatch, ForItem, IfItem, Item, Phase, Plan, Round, Sink, Slot, WhileItem
+from tilec.plan.screened import screened_conditions
 from tilec.plan.walk import children
 from tilec.source import Span
 from tilec.tile import ir as tile
@@ -93,6 +94,8 @@ class _Printer:
         for dispatch in cost.dispatches if cost is not None else []:
             self.costs.update(dispatch.rounds)
         self.lines: list[str] = []
+        self.phase = Phase(())
+        """The one that is being told."""
 
     def text(self) -> str:
         grid = " x ".join(str(extent) for extent in self.kernel.grid)
@@ -166,7 +169,7 @@ class _Printer:
                     self._items(item.body, depth + 1)
 
     def _phase(self, phase: Phase, depth: int) -> None:
-        mapping = phase.mapping
+        mapping, self.phase = phase.mapping, phase
         jobs = " x ".join(map(str, phase.kept)) if phase.kept else "1"
         how = f"{_count(mapping.lanes, 'lane')} a job, {_count(mapping.jobs, 'job')} at once"
         if mapping.cluster > 1:
@@ -204,6 +207,8 @@ class _Printer:
                 self._line(depth + 1, f"reduces only where {self.names.value(need.condition)} {verb}")
         for sink in item.wide:
             self._line(depth + 1, self._with_bytes(sink, item))
+        for condition in screened_conditions(self.plan.homes, self.phase, item):
+            self._line(depth + 1, f"apart: what {self.names.value(condition)} singles out")
 
     def _narrow(self, item: Round, depth: int) -> None:
         for sink in item.narrow:

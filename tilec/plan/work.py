@@ -10,6 +10,7 @@ from tilec.ops.spec import Helper
 from tilec.plan.groups import component_dtypes, group_states
 from tilec.plan.ir import Phase, Plan, Roles, Round, Sink
 from tilec.plan.schedule import phase_rounds
+from tilec.plan.screened import screened_conditions, usual_side
 from tilec.plan.walk import children, operand_roles
 from tilec.tile import ir as tile
 from tilec.types import DType
@@ -69,9 +70,10 @@ def work_of(
     sinks = [sink for each in phase_rounds(phase.items) for sink in each.sinks]
     leaves = {sink.value for sink in sinks if sink.kind in ("reduce", "pick")}
     values: dict[tuple[tile.Value, Roles], None] = {}
+    singled = screened_conditions(plan.homes, phase, item)
     for sink in item.wide:
         if sink.kind not in ("pick", "reduce"):
-            _collect(sink.operand, sink, plan, leaves, values)
+            _collect(sink.operand, sink, plan, leaves, values, singled)
     roles = {sink.value: sink for sink in item.wide}
     for group in group_states(item.reductions):
         for each in group.inputs:
@@ -91,14 +93,24 @@ def work_of(
 
 
 def _collect(
-    root: tile.Value, sink: Sink, plan: Plan, leaves: set[tile.Value], found: dict[tuple[tile.Value, Roles], None]
+    root: tile.Value,
+    sink: Sink,
+    plan: Plan,
+    leaves: set[tile.Value],
+    found: dict[tuple[tile.Value, Roles], None],
+    singled: Sequence[tile.Value] = (),
 ) -> None:
-    """The values that are computed or loaded for each element, with their roles: not what a job has once."""
+    """The values that are computed or loaded for each element, with their roles: not what a job has once, nor what only
+    elements that conditions single out are computed with."""
     stack = [(root, operand_roles(root.type.shape, sink.roles), sink.kind != "publish")]
     while stack:
         value, roles, is_home_read = stack.pop()
         is_leaf = value in leaves or (is_home_read and value in plan.homes)
         if is_leaf or (value, roles) in found or not any(role.startswith("s") for role in roles):
+            continue
+        usual = usual_side(value, singled)
+        if usual is not None:
+            stack.append((usual, operand_roles(usual.type.shape, roles), True))
             continue
         found[value, roles] = None
         if not isinstance(value, tile.Load):

@@ -16,11 +16,9 @@ from tilec.loop.lower.elements import Element
 from tilec.loop.lower.evaluate import Evaluator
 from tilec.loop.lower.frame import Frame
 from tilec.plan.ir import Mapping, Sink
+from tilec.plan.screened import MOST_CONDITIONS, single_value
 from tilec.tile import ir as tile
 from tilec.types import DType
-
-_MOST = 2
-"""Conditions that are asked about at once; a sink with more is not screened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +58,13 @@ class Screen:
             if key in seen or SWEPT not in own:
                 continue
             seen.add(key)
-            single = _single(value, own)
+            single = single_value(value, lambda operand, own=own: aligned(operand, own), SWEPT)
             if single is not None:
-                found[key] = single
+                assert isinstance(value, tile.Pointwise)
+                found[key] = Single(value, own, single)
             else:
                 stack.extend(self.evaluator.operands.possible(value, own))
-        return list(found.values()) if len(found) <= _MOST else []
+        return list(found.values()) if len(found) <= MOST_CONDITIONS else []
 
     def assumptions(self, singles: list[Single], elements: list[Element]) -> list[tuple[tile.Value, Indices, bool]]:
         """What holds of the conditions at elements that are not singled out."""
@@ -89,14 +88,3 @@ class Screen:
             test = one if test is None else ir.Op("or", (test, one), DType.BOOL)
         assert test is not None
         return self.code.let("meets", test)
-
-
-def _single(value: tile.Value, own: Indices) -> Single | None:
-    match value:
-        case tile.Pointwise(op="eq" | "ne", operands=(left, right)):
-            for one, other in ((left, right), (right, left)):
-                if not isinstance(one, tile.Iota) or one.type.dtype is not DType.I32:
-                    continue
-                if aligned(one, own)[one.axis] is SWEPT and SWEPT not in aligned(other, own):
-                    return Single(value, own, other)
-    return None
