@@ -304,3 +304,34 @@ kernel k(A: tensor<f32>[M]) {
   A[:] = 0.0
 }""",
 )
+
+UNBOUNDED_SCRATCH = Row(
+    "E0516",
+    message="this tile must be kept in memory, and how large it is only the data says",
+    label="axis {axis} has as many elements as the data says",
+    hint="give its length a bound, as `min(n, 64)` does, or read without `else`: then the tensor bounds it",
+    explanation="""
+Some tiles are kept in scratch memory: those that a loop carries, and those that are read before the tensor is
+overwritten and needed after. A launch sets this memory aside before the first block runs, so that its size must follow
+from dims and scalar parameters. A tile whose length was read from memory still has a bound if it only has lanes inside
+the tensor; with `else`, and after `pad`, it has lanes outside too, as many as the data says.
+
+Lengths are bounded by `min`, by `clamp`, by a remainder, by the elements of a tensor of bytes, and by numbers of blocks
+and loops.""",
+    wrong="""
+kernel k(A: tensor<f32>[V], N: tensor<i32>[1], S: tensor<f32>[1]) {
+  var x = A[0 :+ N[0]] else 1.0
+  for i in range(0, 3) {
+    x = x - sum(x)
+  }
+  S[0] = sum(x)
+}""",
+    right="""
+kernel k(A: tensor<f32>[V], N: tensor<i32>[1], S: tensor<f32>[1]) {
+  var x = A[0 :+ min(N[0], 64)] else 1.0
+  for i in range(0, 3) {
+    x = x - sum(x)
+  }
+  S[0] = sum(x)
+}""",
+)

@@ -20,8 +20,21 @@ _IDEMPOTENT = {("or", DType.U32), ("max", DType.I32)}
 _INTEGERS = (DType.I32, DType.U32)
 
 
+def verify_host_extents(program: ir.Program, stage: str = "the loop program") -> None:
+    """Raises InternalError unless all that a launch evaluates is made of dims and scalar parameters: the words of
+    scratch, the workgroups of every dispatch, the fields of the uniform block."""
+    evaluated = [("the words of scratch", program.scratch_words)]
+    evaluated += [(f"the workgroups of dispatch {one.name}", one.workgroups) for one in program.dispatches]
+    fields = [*program.uniforms, *(one.workgroup_count for one in program.dispatches)]
+    evaluated += [(f"the uniform field {field.name}", field.extent) for field in fields if field.extent is not None]
+    for what, extent in evaluated:
+        if not extent.is_for_host:
+            raise InternalError(stage, f"no launch can know {what}: {extent}")
+
+
 def verify(program: ir.Program, stage: str = "the loop program") -> None:
     """Raises InternalError, which names `stage` and shows the statement, at the first thing that is wrong."""
+    verify_host_extents(program, stage)
     meanings: dict[str, set[str]] = {}
     for field in program.uniforms:  # one value may be there as an i32 and as a u32
         meanings.setdefault(field.name, set()).add(str(field.scalar if field.extent is None else field.extent))

@@ -128,7 +128,7 @@ class Controls:
                 slots.append(None)
                 continue
             place = f"{self.planner.position[node]}_{number}"
-            slot = Slot(f"{argument.name or 'carried'}_{place}", argument.type.dtype, argument.type.shape)
+            slot = self.planner.slots.make(f"{argument.name or 'carried'}_{place}", argument)
             self.walker.homes[argument] = slot
             for result in self.results:
                 if result.producer is node and result.index == number:

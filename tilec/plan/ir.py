@@ -24,12 +24,14 @@ Roles: TypeAlias = "tuple[str, ...]"
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
     """Scratch memory for one value: `shape` elements of 4 bytes for each block (for the whole launch if
-    `is_shared`)."""
+    `is_shared`). `shape` is of dims and scalars, so that a launch knows it; where data counts a value's lanes, it has
+    room for as many as may be active. An axis that `wraps` keeps lane i at i modulo its extent."""
 
     name: str
     dtype: DType
     shape: tuple[Extent, ...]
     is_shared: bool = False
+    wraps: tuple[bool, ...] = ()
 
     @property
     def size(self) -> Extent:

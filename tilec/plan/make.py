@@ -15,6 +15,7 @@ from tilec.plan.packed import place_packed
 from tilec.plan.recompute import often_recomputed
 from tilec.plan.rows import choose_rows
 from tilec.plan.schedule import NeedsHome, Scheduler
+from tilec.plan.slots import Slots
 from tilec.plan.split import split_long_sweeps
 from tilec.plan.vectors import choose_vectors
 from tilec.plan.walk import Walker
@@ -81,6 +82,7 @@ class _Planner:
     def __init__(self, kernel: tile.Kernel, is_grouped: bool) -> None:
         self.kernel = kernel
         self.is_grouped = is_grouped
+        self.slots = Slots(kernel)
         self.homes: dict[tile.Value, Slot] = {}
         self.published: set[tile.Value] = set()
         self.outside: set[tile.Value] = set()
@@ -95,9 +97,10 @@ class _Planner:
         self.loops = _enclosing_loops(kernel.body, ())
         self.used = _used(kernel)
         if is_grouped:
-            self.publish(often_recomputed(everything, self.used))
-        if not is_grouped:
-            self.publish({value for value in everything if value in self.used and _is_tile(value)})
+            wanted = often_recomputed(everything, self.used)
+        else:
+            wanted = {value for value in everything if value in self.used and _is_tile(value)}
+        self.publish({value for value in wanted if self.slots.may_keep(value)})
 
     def publish(self, values: set[tile.Value]) -> None:
         """Gives every value a slot. The loop that a value comes out of goes around phases instead: it leaves the value
@@ -113,7 +116,7 @@ class _Planner:
                 raise InternalError("plan", f"the published value %{value.number} is still missing")
             self.published.add(value)
             name = f"{value.name or 'value'}_{self.position[value]}"  # the same in every process
-            self.homes[value] = Slot(name, value.type.dtype, value.type.shape)
+            self.homes[value] = self.slots.make(name, value)
 
     def attempt(self) -> list[Item]:
         """One try; NeedsHome says what to publish before the next."""

@@ -156,7 +156,7 @@ class Evaluator:
 
     def _compute(self, value: tile.Value, indices: Indices) -> ir.Expr:
         if value in self.frame.available:
-            return read_slot(self.frame, self.frame.plan.homes[value], indices, self.scalar)
+            return read_slot(self.frame, self.frame.plan.homes[value], indices)
         held = self.operands.held(value, indices)
         if held is not None:
             return held
@@ -351,11 +351,11 @@ class Evaluator:
         is_scalar = value.type.rank == 0
         inside = self.inside(value, coordinates, has_fill) if has_fill or is_scalar else None
         if inside is None:
-            return read_element(self.frame, parameter, coordinates, value.number, self.scalar)
+            return read_element(self.frame, parameter, coordinates, value.number)
         fill = self.scalar(value.fill) if value.fill is not None else zero_of(value.type.dtype)
         result = self.code.declare(value.name or value.tensor, fill)
         with self.code.when(inside):
-            element = read_element(self.frame, parameter, coordinates, value.number, self.scalar)
+            element = read_element(self.frame, parameter, coordinates, value.number)
             self.code.assign(result, element)
         return result
 

@@ -200,11 +200,14 @@ class Frame:
 
     # --- slots -----------------------------------------------------------------------------------------------
 
-    def slot_index(self, slot: Slot, indices: tuple[ir.Expr, ...], evaluate: Evaluate) -> ir.Expr:
+    def slot_index(self, slot: Slot, indices: tuple[ir.Expr, ...]) -> ir.Expr:
         """Word index (u32) of an element of a slot."""
         linear: ir.Expr = const(0, DType.U32)
-        for extent, index in zip(slot.shape, indices, strict=True):
-            linear = add(multiply(linear, unsigned(self.extent(extent, evaluate))), unsigned(index))
+        for axis, (extent, index) in enumerate(zip(slot.shape, indices, strict=True)):
+            size, place = unsigned(self.bindings.extent(extent)), unsigned(index)
+            if any(slot.wraps[axis : axis + 1]):
+                place = remainder(place, size)
+            linear = add(multiply(linear, size), place)
         base: ir.Expr = self.bindings.extent(self.bindings.offsets[slot], DType.U32)
         if not slot.is_shared:
             size = unsigned(self.bindings.extent(slot.size))

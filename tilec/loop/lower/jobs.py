@@ -109,7 +109,7 @@ class ItemLowering:
             else:
                 turn = ir.Local("turn", DType.I32)
                 code.mark_uniform(turn)
-                turns = code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once)))
+                turns = self.uniform(code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once))))
                 frame.shared_is_read = True
                 with code.block() as inner:
                     job = code.let("job", add(multiply(turn, const(at_once)), frame.slot))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, multiply, unsigned
-from tilec.loop.lower.frame import Evaluate, Frame
+from tilec.loop.lower.frame import Frame
 from tilec.plan.ir import Slot
 from tilec.source import Span
 from tilec.tile import ir as tile
@@ -35,12 +35,12 @@ def _key(coordinate: ir.Expr) -> object:
 
 
 def read_element(
-    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], version: int, evaluate: Evaluate
+    frame: Frame, parameter: tile.TensorParameter, coordinates: list[ir.Expr], version: int
 ) -> ir.Expr:
     """The element as its compute type (an expression to be bound). `version` is the number of the load."""
     shadow = frame.plan.shadows.get(parameter.name)
     if shadow is not None:
-        return read_slot(frame, shadow, tuple(coordinates), evaluate)
+        return read_slot(frame, shadow, tuple(coordinates))
     if parameter.name in frame.vectors:
         return _from_vector(frame, parameter, coordinates, version)
     number = element_number(frame, parameter, coordinates)
@@ -195,31 +195,30 @@ def write_element(
     parameter: tile.TensorParameter,
     coordinates: list[ir.Expr],
     value: ir.Expr,
-    evaluate: Evaluate,
     span: Span,
 ) -> None:
     """Stores one element of a 32-bit tensor, or of a packed tensor's shadow."""
     shadow = frame.plan.shadows.get(parameter.name)
     if shadow is not None:
-        write_slot(frame, shadow, tuple(coordinates), rounded(parameter.dtype, value), evaluate, span)
+        write_slot(frame, shadow, tuple(coordinates), rounded(parameter.dtype, value), span)
         return
     number = element_number(frame, parameter, coordinates)
     frame.code.emit(ir.StoreElement(frame.tensor_buffer(parameter.name), number, value, True, span))
 
 
-def read_slot(frame: Frame, slot: Slot, indices: tuple[ir.Expr, ...], evaluate: Evaluate) -> ir.Expr:
-    word = ir.Load(frame.scratch_buffer(), frame.slot_index(slot, indices, evaluate))
+def read_slot(frame: Frame, slot: Slot, indices: tuple[ir.Expr, ...]) -> ir.Expr:
+    word = ir.Load(frame.scratch_buffer(), frame.slot_index(slot, indices))
     if slot.dtype is DType.BOOL:
         return compare("ne", word, const(0, _U32))
     return word if slot.dtype is _U32 else ir.Bits("bitcast", (word,), slot.dtype)
 
 
 def write_slot(
-    frame: Frame, slot: Slot, indices: tuple[ir.Expr, ...], value: ir.Expr, evaluate: Evaluate, span: Span
+    frame: Frame, slot: Slot, indices: tuple[ir.Expr, ...], value: ir.Expr, span: Span
 ) -> None:
     if slot.dtype is DType.BOOL:
         word: ir.Expr = ir.Select(value, const(1, _U32), const(0, _U32))
     else:
         word = value if slot.dtype is _U32 else ir.Bits("bitcast", (value,), _U32)
-    index = frame.slot_index(slot, indices, evaluate)
+    index = frame.slot_index(slot, indices)
     frame.code.emit(ir.StoreElement(frame.scratch_buffer(), index, word, False, span))

@@ -10,6 +10,7 @@ from tilec.loop.lower.frame import Bindings, Frame
 from tilec.loop.lower.jobs import ItemLowering
 from tilec.loop.lower.memory import to_bits, unpacked
 from tilec.loop.lower.split import lower_step
+from tilec.loop.verify import verify_host_extents
 from tilec.plan.ir import Dispatch, Plan
 from tilec.plan.packed import all_phases
 from tilec.tile import ir as tile
@@ -39,9 +40,11 @@ def lower(kernel: tile.Kernel, plan: Plan) -> ir.Program:
             )
         )
     fields = tuple(bindings.fields.values())
-    return ir.Program(
+    program = ir.Program(
         kernel.name, tuple(dispatches), fields, bindings.scratch_words, tuple(plan.guards), plan.subgroup, plan.log
     )
+    verify_host_extents(program)
+    return program
 
 
 def _literal_field(bindings: Bindings, workgroups: Extent) -> ir.UniformField:

@@ -339,6 +339,6 @@ class SinkLowering:
             coordinates = self.evaluator.coordinates(store, indices)
             with self.code.when(self.evaluator.inside(store, coordinates, False)):
                 parameter = self.frame.kernel.tensor(store.tensor)
-                write_element(self.frame, parameter, coordinates, value, self.evaluator.scalar, store.span)
+                write_element(self.frame, parameter, coordinates, value, store.span)
         else:
-            write_slot(self.frame, sink.target, indices, value, self.evaluator.scalar, sink.value.span)
+            write_slot(self.frame, sink.target, indices, value, sink.value.span)

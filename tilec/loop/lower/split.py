@@ -61,7 +61,7 @@ class _Step:
             rest = iter(slots)
             for state, parts in zip(states, held, strict=True):
                 loaded = [
-                    code.let("loaded", read_slot(frame, next(rest), (number, place), self.evaluator.scalar))
+                    code.let("loaded", read_slot(frame, next(rest), (number, place)))
                     for _ in parts
                 ]
                 for local, value in zip(parts, state.fold(code, [list(parts), loaded]), strict=True):
@@ -88,7 +88,7 @@ class _Step:
         with code.when(compare("eq", frame.lane, ZERO)), code.when(frame.valid):
             span = item.wide[0].value.span
             for slot, value in zip(self.dispatch.partials, components, strict=True):
-                write_slot(frame, slot, (number, part), value, self.evaluator.scalar, span)
+                write_slot(frame, slot, (number, part), value, span)
 
     def _bounds(self, total: ir.Expr, share: ir.Expr, part: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
         """The first element of a part and the one behind its last; without a sign, since the last parts may lie
