@@ -45,7 +45,7 @@ EMISSION = Table("emission", ("tests/wgsl/test_layout.py", "tests/wgsl/test_emit
 (
     EMISSION.file("tilec/wgsl/layout.py", "tests/wgsl/test_layout.py")
     ("index", 'first = 1 if program.uniforms else 0', 'first = 1')
-    ("index", 'return {field.name: 4 * place for place, field in enumerate(program.uniforms)}', 'return {field.name: 4 * place for place, field in enumerate(reversed(program.uniforms))}')
+    ("index", 'return tuple(4 * place for place in range(len(program.uniforms)))', 'return tuple(4 * place for place in reversed(range(len(program.uniforms))))')
     ("order", 'words = [_word(field, values, scalars) for field in program.uniforms]', 'words = [_word(field, values, scalars) for field in sorted(program.uniforms, key=lambda one: one.name)]')
     ("bound", 'return -(-4 * len(program.uniforms) // 16) * 16', 'return 4 * len(program.uniforms)')
     ("bound", 'rows = -(-workgroups // MOST_WORKGROUPS_AN_AXIS)', 'rows = workgroups // MOST_WORKGROUPS_AN_AXIS')
@@ -69,7 +69,8 @@ EMISSION = Table("emission", ("tests/wgsl/test_layout.py", "tests/wgsl/test_emit
     ("operator", '& !{self._locals[statement.until.number]}"', '& {self._locals[statement.until.number]}"')
     ("bound", '{rounds} < {statement.bound}u; {rounds} += 1u', '{rounds} <= {statement.bound}u; {rounds} += 1u')
     ("precedence", 'if (!{self._printer.operand(statement.condition, Level.UNARY)}) {{', 'if (!{self._printer.operand(statement.condition, Level.BITS_XOR)}) {{')
-    ("condition", 'self._module.uses_subgroups |= isinstance(statement.value, Shuffle)', 'pass')
+    ("condition", 'self._module.uses_subgroups |= isinstance(statement.value, Shuffle | SubgroupReduce)', 'pass')
+    ("condition", 'isinstance(statement.value, Shuffle | SubgroupReduce)', 'isinstance(statement.value, Shuffle)')
     ("condition", 'access = "read_write" if writable else "read"', 'access = "read_write"')
     ("condition", 'stored = DType.U32 if one.dtype is DType.BOOL else one.dtype', 'stored = one.dtype')
 )  # fmt: skip
@@ -111,6 +112,8 @@ EMISSION = Table("emission", ("tests/wgsl/test_layout.py", "tests/wgsl/test_emit
     ("rounding", 'let rounded = bits + 0x7fffu + ((bits >> 16u) & 1u);', 'let rounded = bits + 0x8000u;')
     ("rounding", 'bitcast<f32>(sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u)) & 0xffffe000u))', 'bitcast<f32>(sign | ((magnitude + 0x1000u) & 0xffffe000u))')
     ("mask", '(nearest_bf16(low) >> 16u) | (nearest_bf16(high) & 0xffff0000u)', '(nearest_bf16(low) >> 16u) | nearest_bf16(high)')
+    ("rounding", 'let rounded = bits + 0x7fffu + ((bits >> vec2<u32>(16u)) & vec2<u32>(1u));', 'let rounded = bits + 0x8000u;')
+    ("mask", 'return (rounded.x >> 16u) | (rounded.y & 0xffff0000u);', 'return (rounded.x >> 16u) | rounded.y;')
     ("condition", 'select(rounded, bits | 0x400000u, (bits & 0x7fffffffu) > 0x7f800000u)', 'rounded')
     ("mask", 'return bitcast<f32>(word & 0xffff0000u);', 'return bitcast<f32>(word);')
     ("condition", 'small, sign == (small >> 31u))', 'small, sign == 0)')

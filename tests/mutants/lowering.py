@@ -18,7 +18,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("bound", 'code.emit(ir.Loop(number, self.frame.lane, const(2), const(self.mapping.lanes), tuple(body)))', 'code.emit(ir.Loop(number, self.frame.lane, const(1), const(self.mapping.lanes), tuple(body)))')
     ("bound", 'before = subtract(first, const(self.mapping.granule))', 'before = first')
     ("bound", 'chunk = stride * mapping.unroll', 'chunk = stride')
-    ("bound", 'rest = total - kept', 'rest = total')
+    ("bound", 'first, rest = add(first, const(kept)), total - kept', 'first, rest = add(first, const(kept)), total')
     ("bound", 'has_tail = self.part is not None or rest.constant is None or rest.constant % chunk != 0', 'has_tail = self.part is not None or rest.constant is None')
     ("bound", 'has_rounds = self.part is not None or rest.constant is None or rest.constant >= chunk', 'has_rounds = self.part is not None or rest.constant is None or rest.constant > chunk')
     ("index", 'done = code.let("done", add(first, multiply(rounds, const(chunk))))', 'done = code.let("done", multiply(rounds, const(chunk)))')
@@ -46,9 +46,9 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("order", 'sorted(pending, key=lambda each: order[each[0]])', 'sorted(pending, key=lambda each: -order[each[0]])')
     ("order", 'elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):', 'elif size > 1 or not any(sink.granular for sink in group):')
     ("index", 'owner = remainder(divide(unsigned(place), const(granule, DType.U32)), const(lanes, DType.U32))', 'owner = remainder(unsigned(place), const(lanes, DType.U32))')
-    ("index", 'place = subtract(index, part[0]) if has_ends and part is not None else index', 'place = index')
-    ("bound", 'compare("ge", index, end), const(1 if lanes > 1 else 0, DType.U32), owner)', 'compare("gt", index, end), const(1 if lanes > 1 else 0, DType.U32), owner)')
-    ("bound", 'owner = ir.Select(compare("lt", index, first), const(0, DType.U32), behind)', 'owner = behind')
+    ("index", 'place = subtract(index, part[0]) if end_lanes is not None and part is not None else index', 'place = index')
+    ("bound", 'owner = ir.Select(compare("ge", index, part[1]), behind, owner)', 'owner = ir.Select(compare("gt", index, part[1]), behind, owner)')
+    ("bound", 'owner = ir.Select(compare("lt", index, part[0]), before, owner)', 'pass')
     ("mask", 'mine = both([compare("le", first, index), compare("lt", index, end), mine])', 'mine = both([compare("lt", index, end), mine])')
     ("mask", 'code.when(code.let("exists", self.evaluator.picks(pick, index, own))),', 'code.when(None),')
     ("mask", 'mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None', 'mine = None')
@@ -61,6 +61,13 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'for element, condition, value in stores:\n            with self.code.when(condition):', 'for element, condition, value in stores:\n            with self.code.when(None):')
     ("mask", 'with self.code.when(parts[0][0]):', 'with self.code.when(None):')
     ("mask", 'with self.code.when(self.evaluator.inside(store, coordinates, False)):', 'with self.code.when(None):')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/sinks.py", "tests/loop/test_screened.py")
+    ("order", 'for assumed in ([], self.screen.assumptions(singles, elements)):', 'for assumed in (self.screen.assumptions(singles, elements), []):')
+    ("condition", 'if self.mapping.screened and len(elements[0].index) == 1 else []', 'if self.mapping.screened else []')
+    ("bound", 'self._screened(group, elements[first : first + step])', 'self._screened(group, elements[first : first + size])')
 )  # fmt: skip
 
 (
@@ -80,7 +87,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     LOWERING.file("tilec/loop/lower/elements.py", "tests/plan/test_rows.py")
     ("bound", 'const(granule - 1, DType.U32)', 'const(granule - 2, DType.U32)')
     ("bound", 'ir.Bits("and", (subtract(pitch, head), const(-granule)), DType.I32)', 'ir.Bits("and", (pitch, const(-granule)), DType.I32)')
-    ("index", 'row = add(self.evaluator.extent(rows.start), self.frame.index.get("k0", ZERO))', 'row = self.frame.index.get("k0", ZERO)')
+    ("index", 'row = add(self.evaluator.extent(rows.start), self.frame.index.get("k0", ZERO))\n            begins', 'row = self.frame.index.get("k0", ZERO)\n            begins')
     ("mask", 'exists = self.code.let("exists", compare("lt", unsigned(place), extent))', 'exists = self.code.let("exists", compare("lt", place, self.evaluator.extent(total)))')
     ("mask", 'if last >= self.mapping.width:', 'if last > self.mapping.width:')
     ("mask", 'self._exists(base if self.mapping.is_whole else position, extent)', 'self._exists(base, extent)')
@@ -90,14 +97,32 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'if part and total is not None else None', 'if part > 1 and total is not None else None')
     ("mask", 'found = self.code.let("exists", compare("lt", position, extent))', 'found = self.code.let("exists", compare("le", position, extent))')
     ("index", 'index[f"s{axis}"] = self.code.let("index", remainder(rest, extent))', 'index[f"s{axis}"] = self.code.let("index", divide(rest, extent))')
+    ("safety", 'self.code.let("parity", ir.Bits("and", (row, const(1)), DType.I32))', 'self.code.let("parity", ir.Bits("and", (row, const(0)), DType.I32))')
+    ("index", 'return parity, self.code.let("other", subtract(const(1), parity))', 'return self.code.let("other", subtract(const(1), parity)), parity',
+     "the same owners of all vectors: which lane begins with the end of the first row is free, and the pick follows it")
+    ("index", 'return parity, self.code.let("other", subtract(const(1), parity))', 'return parity, parity')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/screen.py", "tests/loop/test_screened.py")
+    ("mask", 'rest = const(~((granule - 1) | lanes * granule * span) & 0xFFFFFFFF, DType.U32)', 'rest = const(~(lanes * granule * span) & 0xFFFFFFFF, DType.U32)')
+    ("mask", 'rest = const(~((granule - 1) | lanes * granule * span) & 0xFFFFFFFF, DType.U32)', 'rest = const(~((granule - 1) | granule * span) & 0xFFFFFFFF, DType.U32)')
+    ("bound", 'span = (1 << (granules - 1).bit_length()) - 1', 'span = granules >> 1')
+    ("condition", 'single.condition.op == "ne"', 'single.condition.op == "eq"')
+    ("condition", 'single.condition.op == "ne"', 'False')
+    ("combine", 'test = one if test is None else ir.Op("or", (test, one), DType.BOOL)', 'test = one if test is None else ir.Op("and", (test, one), DType.BOOL)')
+    ("combine", 'test = one if test is None else ir.Op("or", (test, one), DType.BOOL)', 'test = one')
+    ("condition", 'op="eq" | "ne", operands', 'op="eq" | "ne" | "lt", operands')
+    ("condition", 'aligned(one, own)[one.axis] is SWEPT and SWEPT not in aligned(other, own)', 'aligned(one, own)[one.axis] is SWEPT')
+    ("index", 'return tuple(element.index["s0"] if index is SWEPT else index for index in self.indices)', 'return tuple(element.index["s0"] for index in self.indices)')
 )  # fmt: skip
 
 (
     LOWERING.file("tilec/loop/lower/memory.py")
     ("index", 'number = add(multiply(number, unsigned(frame.bindings.extent(dim))), unsigned(coordinate))', 'number = add(multiply(number, unsigned(frame.bindings.extent(parameter.dims[-1]))), unsigned(coordinate))')
-    ("index", 'vector_number(frame, dtype, first, part // elements)', 'vector_number(frame, dtype, first, 0)')
+    ("index", '[*coordinates[:-1], base], part // elements, version)', '[*coordinates[:-1], base], 0, version)')
     ("index", 'shift = (4 * dtype.elements_per_word).bit_length() - 1\n', 'shift = 2\n')
-    ("index", 'if within % dtype.elements_per_word:', 'if not within % dtype.elements_per_word:')
+    ("index", 'if number % dtype.elements_per_word:', 'if not number % dtype.elements_per_word:')
     ("index", 'place = let("place", ir.Bits("and", (word, const(3, _U32)), _U32))', 'place = let("place", ir.Bits("and", (word, const(1, _U32)), _U32))')
     ("index", 'first = let("pair", multiply(number, const(2, _U32)))', 'first = number')
     ("safety", 'word = None if buffer.writable else frame.code.find(key)', 'word = frame.code.find(key)')
@@ -122,6 +147,8 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("index", 'word, shift = words[place // per_word], place % per_word * width', 'word, shift = words[place % 4], place % per_word * width')
     ("mask", 'any_active = ir.Op("or", (any_active, condition), DType.BOOL)\n        with code.when(any_active):\n            number', 'pass\n        with code.when(any_active):\n            number')
     ("order", 'f"helper:pack_{dtype.label}", tuple(values), _U32)', 'f"helper:pack_{dtype.label}", tuple(reversed(values)), _U32)')
+    ("condition", 'for helper in ("pack_bf16", "pack_bf16_numbers"):', 'for helper in ("pack_bf16_numbers", "pack_bf16"):')
+    ("condition", 'ir.Op("isnan", (tree(code, "add", values),), DType.BOOL)', 'ir.Op("isnan", (tree(code, "add", values[1:]),), DType.BOOL)')
 )  # fmt: skip
 
 (
@@ -146,7 +173,10 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("bound", 'turns = code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once)))', 'turns = code.let("turns", divide(extent, const(at_once)))')
     ("barrier", '                frame.shared_is_read = True\n                with code.block() as inner:', '                with code.block() as inner:')
     ("bound", 'return ceildiv(self.all_jobs(phase), at_once * turns)', 'return ceildiv(self.all_jobs(phase), at_once * turns) - 1')
-    ("barrier", 'self._job(phase, job, valid)\n            code.emit(ir.Barrier(True))', 'self._job(phase, job, valid)')
+    ("barrier", 'self.frame.turn = turn if may_alternate(self.frame, phase) else None', 'self.frame.turn = turn')
+    ("barrier", 'self.frame.shared_is_read = True\n        self.frame.turn = turn if', 'self.frame.turn = turn if')
+    ("index", 'first = multiply(add(multiply(workgroup, const(at_once)), self.frame.slot), const(turns))', 'first = add(multiply(workgroup, const(at_once * turns)), self.frame.slot)')
+    ("mask", 'self._at_number(phase, add(first, turn), True)', 'self._at_number(phase, add(first, turn), False)')
     ("barrier", 'if item.fence:\n            self.code.emit(ir.Barrier(True))', 'if False:\n            self.code.emit(ir.Barrier(True))')
     ("barrier", 'if item.fences_rounds or self.phase is None:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop', 'if item.fences_rounds:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop')
     ("barrier", 'if item.fences_rounds or self.phase is None:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop', 'if self.phase is None:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop')
@@ -185,6 +215,11 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'with self.code.when(alive), self.rows.where_needed(needs):', 'with self.rows.where_needed(needs):')
     ("mask", 'with self.code.when(both([element.exists, self.masks.holds(swept, index)])):', 'with self.code.when(self.masks.holds(swept, index)):')
     ("mask", 'with self.code.when(both([element.exists, self.masks.holds(swept, index)])):', 'with self.code.when(element.exists):')
+    ("mask", 'is_whole = self.elements.mapping.is_whole and not swept', 'is_whole = self.elements.mapping.is_whole')
+    ("mask", 'dtype in PACKED and load.fill is None', 'dtype in PACKED')
+    ("index", 'register, number % self.size)', 'register, 0)')
+    ("index", 'register = self.locals[number // self.size]', 'register = self.locals[0]')
+    ("condition", 'kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]', 'kept = [key for key, several in readers.items() if several[0] is item]')
 )  # fmt: skip
 
 (

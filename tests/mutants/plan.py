@@ -93,6 +93,7 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 (
     PLAN.file("tilec/plan/rows.py", "tests/plan/test_rows.py")
     ("safety", 'turns = granule // common if written else 1', 'turns = 1')
+    ("safety", 'if facts.divides(size, pitch)), 1)', 'if facts.divides(size, pitch)), 2)')
     ("safety", 'if turns > 1 and not _are_numbered(kernel, phase, start, turns):\n        return', 'pass')
     ("index", 'return rest.constant is not None and rest.constant % turns == 0', 'return rest.constant is not None')
     ("mask", 'return value.fill is None and value.type.shape[-1] == pitch and not value.type.active[-1]', 'return value.fill is None and value.type.shape[-1] == pitch')
@@ -101,11 +102,17 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 (
     PLAN.file("tilec/plan/mapping.py", "tests/plan/test_mapping.py", "tests/loop/test_shuffles.py", "tests/plan/test_rows.py")
     ("bound", 'resident = -(-known // (lanes * granule)) or most', 'resident = known // (lanes * granule) or most')
-    ("bound", 'known = max(0, known - 2 * granule + 2)', 'known = known')
-    ("bound", 'resident, known, streams_rest = kept // (lanes * granule), kept, True', 'resident, known, streams_rest = kept // (lanes * granule), kept, False')
-    ("bound", 'elif kept and facts.size_class(width, (kept,)) == 1:', 'elif kept:')
-    ("bound", 'cluster = max(1, min(lanes, options.limits.subgroup // (jobs if jobs_fastest else 1)))', 'cluster = max(1, min(lanes, options.limits.subgroup))')
-    ("condition", 'if is_straight and len(wide) == 1 and len(rounds) > 1 and len(rounds[0].swept) == 1:', 'if is_straight and len(wide) == 1 and len(rounds) > 1:')
+    ("bound", 'max(0, known - 2 * granule + 2)', 'known')
+    ("bound", 'return part // granule, kept, True', 'return part // granule, kept, False')
+    ("bound", 'if kept and facts.size_class(width, (kept if phase.rows is None else kept + 2 * granule,)) == 1:', 'if kept:')
+    ("bound", 'facts.size_class(width, (kept if phase.rows is None else kept + 2 * granule,)) == 1', 'facts.size_class(width, (kept,)) == 1')
+    ("bound", 'if most and facts.at_most(width, lanes * granule * most):', 'if most and facts.at_most(width, lanes * granule * (most + 1)):')
+    ("safety", 'turns=turns if phase.rows is None else phase.rows.turns', 'turns=turns')
+    ("rounding", '(1 << 31 if each is None or each == len(bounds) else bounds[each] for each in classes)', '(bounds[-1] if each is None or each == len(bounds) else bounds[each] for each in classes)')
+    ("rounding", 'else bounds[each] for each in classes)', 'else bounds[0] - 1 for each in classes)')
+    ("condition", 'is_long, is_gpu = lanes > _FEW_LANES, not options.limits.is_cpu', 'is_long, is_gpu = lanes > _FEW_LANES, True')
+    ("bound", 'cluster=max(1, min(lanes, options.limits.subgroup // (jobs if jobs_fastest else 1)))', 'cluster=max(1, min(lanes, options.limits.subgroup))')
+    ("condition", 'or len(rounds) < 2 or len(rounds[0].swept) != 1:', 'or len(rounds) < 2:')
     ("bound", 'return 1 << (max(1, value).bit_length() - 1)', 'return max(1, value)')
 )  # fmt: skip
 

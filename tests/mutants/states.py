@@ -24,7 +24,7 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
     ("bound", 'op_of("max", DType.I32, components[1], const(0))', 'components[1]')
     ("combine", 'return [tree(code, self.op, [part[0] for part in parts])]', 'return [tree(code, "add" if self.is_sum else self.op, [part[0] for part in parts[:-1]])]')
     ("combine", 'return [exchange.reduce(self.op, parts[0])]', 'return [parts[0]]')
-    ("combine", 'return [exchange.reduce("or" if self.dtype is DType.BOOL else "add", parts[0])]', 'return [exchange.reduce("or" if self.dtype is DType.BOOL else "max_fast", parts[0])]')
+    ("combine", 'return [exchange.only(parts[0])]', 'return [exchange.reduce("or" if self.dtype is DType.BOOL else "max_fast", parts[0])]')
     ("combine", 'return [tree(code, "or" if self.dtype is DType.BOOL else "add", [part[0] for part in parts])]', 'return [parts[0][0]]')
     ("combine", 'for mask in exchange.masks:\n            parts', 'for mask in exchange.masks[:-1]:\n            parts')
 )  # fmt: skip
@@ -58,10 +58,10 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
     ("condition", 'code.assign(self.magnitude, op_of("max_fast", DType.U32, self.magnitude, tree(code, "max_fast", magnitudes)))', 'code.assign(self.magnitude, op_of("max_fast", DType.U32, self.magnitude, magnitudes[0]))')
     ("bound", 'compare("gt", magnitude, const(_INFINITY_BITS, DType.U32))', 'compare("ge", magnitude, const(_INFINITY_BITS, DType.U32))')
     ("order", 'code.assign(high, _f32("add", high, low))\n            code.assign(low, _ZERO)', 'code.assign(low, _ZERO)\n            code.assign(high, _f32("add", high, low))')
-    ("state", 'scale = self._exponential(_f32("sub", part[0], peak))\n            return [code.let("term", _f32("mul", part[1], scale))]', 'return [code.let("term", part[1])]')
-    ("combine", 'return [peak, *totals, tree(code, "or", [part[-1] for part in parts])]', 'return [peak, *totals, parts[0][-1]]')
+    ("state", 'return [code.let("term", _f32("mul", sums[_PLAIN], scale))]', 'return [code.let("term", sums[_PLAIN])]')
+    ("combine", '*(tree(code, "or", several) for several in flags)]', '*(several[0] for several in flags)]')
     ("combine", 'moved = self._all_moved(code, parts, self._shift(code, peak))', 'moved = self._all_moved(code, parts, self._shift(code, parts[0]))')
-    ("combine", 'for each in moved), exchange.reduce("or", parts[-1])]', 'for each in moved), parts[-1]]')
+    ("combine", '*(exchange.reduce("or", each) for each in flags)\n', '*flags\n')
     ("combine", 'moved = [self._all_moved(code, part, shift) for part in parts]', 'moved = [self._all_moved(code, part, part[0]) for part in parts]')
     ("state", '[_f32("mul", value, ir.Const(_F32, 1.0 / size)) for value in x]', '[_f32("mul", value, ir.Const(_F32, 1.0)) for value in x]')
     ("state", '_f32("div_f32", ir.Const(_F32, float(size)), joined)', '_f32("div_f32", _ONE, joined)')
@@ -97,19 +97,40 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
 )  # fmt: skip
 
 (
+    STATES.file("tilec/loop/lower/combine.py", "tests/plan/test_rows.py", "tests/loop/test_shuffles.py", "tests/plan/test_mapping.py")
+    ("barrier", 'is_once = len(rounds) == len(phase.items) and len(counts) == 1', 'is_once = len(counts) >= 1')
+    ("barrier", 'is_one_step = 1 < mapping.lanes // mapping.cluster <= mapping.cluster', 'is_one_step = mapping.cluster > 1')
+    ("bound", '2 * counts[0] <= _components_at_once(frame, mapping)', 'counts[0] > 0')
+)  # fmt: skip
+
+(
     STATES.file("tilec/loop/lower/cluster.py", "tests/loop/test_shuffles.py", "tests/loop/test_needed_barriers.py")
     ("index", 'stride = mapping.jobs if mapping.jobs_fastest else 1', 'stride = 1')
     ("index", 'for step in range(width.bit_length() - 1)', 'for step in range(width.bit_length() - 2)')
-    ("barrier", 'if frame.shared_is_read and not level:\n            code.emit(ir.Barrier(False))', 'if False:\n            pass')
+    ("barrier", 'if frame.shared_is_read and not level and frame.turn is None:\n            code.emit(ir.Barrier(False))', 'if False:\n            pass')
     ("barrier", 'store_shared(frame, array, place, part)\n        code.emit(ir.Barrier(False))', 'store_shared(frame, array, place, part)')
     ("barrier", 'frame.shared_is_read = True', 'frame.shared_is_read = False')
-    ("index", 'place = code.let("place", add(multiply(frame.slot, const(count)), cluster))', 'place = code.let("place", cluster)')
+    ("index", 'add(base, add(multiply(frame.slot, const(count)), cluster))', 'add(base, cluster)')
     ("mask", 'compare("lt", cluster, const(count))', 'compare("le", cluster, const(count))')
     ("index", 'mine = add(mine, multiply(remainder(cluster, const(count // width)), const(width)))', 'pass')
     ("bound", 'count //= width', 'count //= mapping.cluster')
     ("mask", 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(0))', 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(1))',
      "the same program: all lanes of a cluster hold the same bits")
     ("combine", 'word = ir.Bits(op, (word, self.other(word, mask)), DType.U32)', 'word = self.other(word, mask)')
+    ("combine", 'return self.reduce("max_fast", value)', 'return value')
+    ("mask", 'spans = mapping.jobs == 1', 'spans = True')
+    ("bound", 'width = 1 << len(self.masks)', 'width = 1 << max(0, len(self.masks) - 1)')
+    ("operator", '("xor", (bits, ir.Bits("and", (sign, const(0x7FFFFFFF)), DType.I32)), DType.I32)', '("or", (bits, bits), DType.I32)')
+    ("operator", 'const(31, DType.U32)', 'const(30, DType.U32)')
+    ("operator", 'self._over_subgroup("or", _as(DType.U32, value))', 'self._over_subgroup("max", _as(DType.I32, value))')
+)  # fmt: skip
+
+(
+    STATES.file("tilec/loop/lower/cluster.py", "tests/loop/test_shuffles.py", "tests/plan/test_rows.py", "tests/plan/test_mapping.py")
+    ("barrier", 'remainder(frame.turn, const(2))', 'remainder(frame.turn, const(1))')
+    ("barrier", 'if frame.shared_is_read and not level and frame.turn is None:', 'if frame.shared_is_read and not level and not frame.plan.skips_branches:')
+    ("index", 'add(base, add(multiply(frame.slot, const(count)), mine))', 'add(multiply(frame.slot, const(count)), mine)')
+    ("bound", 'size *= 2', 'pass')
 )  # fmt: skip
 
 (
