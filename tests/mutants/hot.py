@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import importlib
 import json
 import math
 import os
@@ -80,6 +81,8 @@ class _Server:
         self.watcher = Watcher(1e6, work)
 
     def pytest_runtestloop(self, session: Any) -> bool:
+        for mutant, _, _ in self._jobs:  # what no test has imported yet would be imported unchanged later
+            importlib.import_module(mutant.module)
         gc.freeze()
         starts = (
             (mutant, lambda pipe, job=(mutant, tests, seconds): self._child(session, pipe, job))

@@ -15,10 +15,8 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'inner = {sink: masks[sink] - common for sink in sinks}', 'inner = {sink: set() for sink in sinks}')
     ("order", 'if keeps and not item.is_backwards:', 'if keeps:')
     ("condition", 'if not keeps or self.mapping.streams_rest:', 'if not keeps:')
-    ("bound", 'code.emit(ir.Loop(number, self.frame.lane, const(2), const(self.mapping.lanes), tuple(body)))', 'code.emit(ir.Loop(number, self.frame.lane, const(1), const(self.mapping.lanes), tuple(body)))')
     ("bound", 'before = subtract(first, const(self.mapping.granule))', 'before = first')
     ("bound", 'chunk = stride * mapping.unroll', 'chunk = stride')
-    ("bound", 'first, rest = add(first, const(kept)), total - kept', 'first, rest = add(first, const(kept)), total')
     ("bound", 'has_tail = self.part is not None or rest.constant is None or rest.constant % chunk != 0', 'has_tail = self.part is not None or rest.constant is None')
     ("bound", 'has_rounds = self.part is not None or rest.constant is None or rest.constant >= chunk', 'has_rounds = self.part is not None or rest.constant is None or rest.constant > chunk')
     ("index", 'done = code.let("done", add(first, multiply(rounds, const(chunk))))', 'done = code.let("done", multiply(rounds, const(chunk)))')
@@ -46,9 +44,6 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("order", 'sorted(pending, key=lambda each: order[each[0]])', 'sorted(pending, key=lambda each: -order[each[0]])')
     ("order", 'elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):', 'elif size > 1 or not any(sink.granular for sink in group):')
     ("index", 'owner = remainder(divide(unsigned(place), const(granule, DType.U32)), const(lanes, DType.U32))', 'owner = remainder(unsigned(place), const(lanes, DType.U32))')
-    ("index", 'place = subtract(index, part[0]) if end_lanes is not None and part is not None else index', 'place = index')
-    ("bound", 'owner = ir.Select(compare("ge", index, part[1]), behind, owner)', 'owner = ir.Select(compare("gt", index, part[1]), behind, owner)')
-    ("bound", 'owner = ir.Select(compare("lt", index, part[0]), before, owner)', 'pass')
     ("mask", 'mine = both([compare("le", first, index), compare("lt", index, end), mine])', 'mine = both([compare("lt", index, end), mine])')
     ("mask", 'code.when(code.let("exists", self.evaluator.picks(pick, index, own))),', 'code.when(None),')
     ("mask", 'mine = compare("eq", owner, unsigned(self.frame.lane)) if lanes > 1 else None', 'mine = None')
@@ -97,10 +92,6 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'if part and total is not None else None', 'if part > 1 and total is not None else None')
     ("mask", 'found = self.code.let("exists", compare("lt", position, extent))', 'found = self.code.let("exists", compare("le", position, extent))')
     ("index", 'index[f"s{axis}"] = self.code.let("index", remainder(rest, extent))', 'index[f"s{axis}"] = self.code.let("index", divide(rest, extent))')
-    ("safety", 'self.code.let("parity", ir.Bits("and", (row, const(1)), DType.I32))', 'self.code.let("parity", ir.Bits("and", (row, const(0)), DType.I32))')
-    ("index", 'return parity, self.code.let("other", subtract(const(1), parity))', 'return self.code.let("other", subtract(const(1), parity)), parity',
-     "the same owners of all vectors: which lane begins with the end of the first row is free, and the pick follows it")
-    ("index", 'return parity, self.code.let("other", subtract(const(1), parity))', 'return parity, parity')
 )  # fmt: skip
 
 (
@@ -133,7 +124,6 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'ir.Bits("and", (low, const(255, _U32)), _U32),), DType.I32)', 'low,), DType.I32)')
     ("mask", 'compare("ne", ir.Bits("and", (low, const(255, _U32)), _U32), const(0, _U32))', 'compare("ne", low, const(0, _U32))')
     ("mask", 'return ir.Bits("and", (ir.Op("u32", (value,), _U32), const(255, _U32)), _U32)', 'return ir.Op("u32", (value,), _U32)')
-    ("rounding", 'return ir.Op(dtype.label, (value,), DType.F32)', 'return value')
 )  # fmt: skip
 
 (
@@ -156,10 +146,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("index", 'at = code.let("at", add(base, number))', 'at = number')
     ("mask", 'with code.when(code.let("exists", compare("lt", first, count))):', 'with code.when(None):')
     ("mask", 'with code.when(compare("lt", number, count) if place else None):', 'with code.when(None):')
-    ("bound", 'words = apply("ceildiv", total, Extent.of(elements))\n', 'words = apply("div", total, Extent.of(elements))\n')
-    ("bound", 'return apply("ceildiv", words, Extent.of(dispatch.threads))', 'return apply("div", words, Extent.of(dispatch.threads))')
     ("bound", 'return grid[0] * grid[1] * grid[2]', 'return grid[0] * grid[1]')
-    ("index", 'const(place * 32 // elements, _U32)', 'const(place * 8, _U32)')
 )  # fmt: skip
 
 (
@@ -173,10 +160,6 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("bound", 'turns = code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once)))', 'turns = code.let("turns", divide(extent, const(at_once)))')
     ("barrier", '                frame.shared_is_read = True\n                with code.block() as inner:', '                with code.block() as inner:')
     ("bound", 'return ceildiv(self.all_jobs(phase), at_once * turns)', 'return ceildiv(self.all_jobs(phase), at_once * turns) - 1')
-    ("barrier", 'self.frame.turn = turn if may_alternate(self.frame, phase) else None', 'self.frame.turn = turn')
-    ("barrier", 'self.frame.shared_is_read = True\n        self.frame.turn = turn if', 'self.frame.turn = turn if')
-    ("index", 'first = multiply(add(multiply(workgroup, const(at_once)), self.frame.slot), const(turns))', 'first = add(multiply(workgroup, const(at_once * turns)), self.frame.slot)')
-    ("mask", 'self._at_number(phase, add(first, turn), True)', 'self._at_number(phase, add(first, turn), False)')
     ("barrier", 'if item.fence:\n            self.code.emit(ir.Barrier(True))', 'if False:\n            self.code.emit(ir.Barrier(True))')
     ("barrier", 'if item.fences_rounds or self.phase is None:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop', 'if item.fences_rounds:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop')
     ("barrier", 'if item.fences_rounds or self.phase is None:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop', 'if self.phase is None:\n                code.emit(ir.Barrier(True))\n        frame.registers = saved\n        frame.shared_is_read = True\n        code.emit(ir.Loop')
@@ -216,7 +199,8 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'with self.code.when(both([element.exists, self.masks.holds(swept, index)])):', 'with self.code.when(self.masks.holds(swept, index)):')
     ("mask", 'with self.code.when(both([element.exists, self.masks.holds(swept, index)])):', 'with self.code.when(element.exists):')
     ("mask", 'is_whole = self.elements.mapping.is_whole and not swept', 'is_whole = self.elements.mapping.is_whole')
-    ("mask", 'dtype in PACKED and load.fill is None', 'dtype in PACKED')
+    ("mask", 'dtype in PACKED and load.fill is None', 'dtype in PACKED',
+     "the same program: no load with a fill is along the sweep of a tensor that is read as vectors")
     ("index", 'register, number % self.size)', 'register, 0)')
     ("index", 'register = self.locals[number // self.size]', 'register = self.locals[0]')
     ("condition", 'kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]', 'kept = [key for key, several in readers.items() if several[0] is item]')
@@ -248,4 +232,50 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("barrier", 'replace(statement, storage=statement.storage or last.storage)', 'statement')
     ("safety", 'self._blocks.pop()\n        self._memos.pop()', 'self._blocks.pop()\n        self._memos[-2].update(self._memos.pop())')
     ("safety", 'return value.number in self._uniform', 'return True')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/sinks.py", "tests/plan/test_rows.py::test_special_values_at_the_ends_of_rows")
+    ("index", 'place = subtract(index, part[0]) if end_lanes is not None and part is not None else index', 'place = index')
+    ("bound", 'owner = ir.Select(compare("ge", index, part[1]), behind, owner)', 'owner = ir.Select(compare("gt", index, part[1]), behind, owner)')
+    ("bound", 'owner = ir.Select(compare("lt", index, part[0]), before, owner)', 'pass')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/sweep.py", "tests/plan/test_mapping.py::test_a_row_partly_in_registers", "tests/plan/test_mapping.py")
+    ("bound", 'first, rest = add(first, const(kept)), total - kept', 'first, rest = add(first, const(kept)), total')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/program.py", "tests/plan/test_corners.py::test_every_plan_gives_what_is_right[halves that are read back between words]")
+    ("bound", 'words = apply("ceildiv", total, Extent.of(elements))\n', 'words = apply("div", total, Extent.of(elements))\n')
+    ("bound", 'return apply("ceildiv", words, Extent.of(dispatch.threads))', 'return apply("div", words, Extent.of(dispatch.threads))')
+    ("index", 'const(place * 32 // elements, _U32)', 'const(place * 8, _U32)')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/memory.py", "tests/plan/test_corners.py::test_every_plan_gives_what_is_right[halves that are read back between words]")
+    ("rounding", 'return ir.Op(dtype.label, (value,), DType.F32)', 'return value')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/jobs.py", "tests/plan/test_rows.py::test_rows_in_turn_exchange_through_two_places", "tests/plan/test_rows.py::test_rows_in_turn_with_little_workgroup_memory")
+    ("barrier", 'self.frame.turn = turn if may_alternate(self.frame, phase) else None', 'self.frame.turn = turn')
+    ("barrier", 'self.frame.shared_is_read = True\n        self.frame.turn = turn if', 'self.frame.turn = turn if')
+    ("index", 'first = multiply(add(multiply(workgroup, const(at_once)), self.frame.slot), const(turns))', 'first = add(multiply(workgroup, const(at_once * turns)), self.frame.slot)')
+    ("mask", 'self._at_number(phase, add(first, turn), True)', 'self._at_number(phase, add(first, turn), False)')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/elements.py", "tests/plan/test_rows.py::test_special_values_at_the_ends_of_rows")
+    ("safety", 'self.code.let("parity", ir.Bits("and", (row, const(1)), DType.I32))', 'self.code.let("parity", ir.Bits("and", (row, const(0)), DType.I32))')
+    ("index", 'return parity, self.code.let("other", subtract(const(1), parity))', 'return self.code.let("other", subtract(const(1), parity)), parity',
+     "the same owners of all vectors: which lane begins with the end of the first row is free, and the pick follows it")
+    ("index", 'return parity, self.code.let("other", subtract(const(1), parity))', 'return parity, parity')
+)  # fmt: skip
+
+(
+    LOWERING.file("tilec/loop/lower/sweep.py", "tests/plan/test_rows.py::test_special_values_at_the_ends_of_rows")
+    ("bound", 'code.emit(ir.Loop(number, self.frame.lane, const(2), const(self.mapping.lanes), tuple(body)))', 'code.emit(ir.Loop(number, self.frame.lane, const(1), const(self.mapping.lanes), tuple(body)))')
+    ("index", 'ir.Select(compare("eq", number, first_lane), before, end)', 'ir.Select(compare("eq", number, first_lane), end, before)')
 )  # fmt: skip

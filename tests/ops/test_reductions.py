@@ -66,3 +66,11 @@ def test_of_the_active_lanes(op: str, dtype: DType, shift: int) -> None:
         lanes[:, ~inside] = outside
         got = reduce(op, lanes, inside[None], (1,))[:, 0]
         np.testing.assert_allclose(got.astype(np.float64), np.array(expected, np.float64), rtol=1e-6)
+
+
+def test_sums_of_floats_are_rounded_once() -> None:
+    """In f32 a term of 1 vanishes beside 2**24, whatever the order."""
+    array = np.array([[2.0**24, 1, 1, 1, 1, 1, 1]], np.float32)
+    everywhere = np.ones((1, 7), np.bool_)
+    assert reduce("sum", array, everywhere, (1,)).tolist() == [[2.0**24 + 6]]
+    assert reduce("prod", np.array([[1e30, 1e30, 1e-30]], np.float32), everywhere[:, :3], (1,))[0, 0] == np.float32(1e30)

@@ -358,4 +358,10 @@ kernel run(X: tensor<i8>[M, V], Y: tensor<u8>[M, V], S: tensor<i32>[M, 1], B: te
   Y[r :+ 4, 0 :+ 8] = X[r :+ 4, 5 :+ 8]
 }
 """, {"M": 6, "V": 12}),
+    "halves that are read back between words": ("""
+kernel run(H: tensor<f16>[M, 5], X: tensor<f32>[M, 5], Y: tensor<f32>[M, 4]) {
+  H[:, :] = X[:, :] + 0.0001
+  Y[:, :] = H[:, 1 :+ 4] - X[:, 1 :+ 4]
+}
+""", {"M": 7}),
 }  # fmt: skip

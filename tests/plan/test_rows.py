@@ -132,6 +132,33 @@ def test_rows_in_turn_give_the_same_numbers(build, m, v):
             np.testing.assert_allclose(actual, wanted, err_msg=f"{name} {options}", **tolerance)
 
 
+@pytest.mark.parametrize("build", [loss_and_gradient, row_sums])
+def test_rows_in_turn_exchange_through_two_places(build):
+    """So that no thread overwrites what another still reads, with one barrier a row."""
+    kernel, dims, options = build(), {"M": 9, "V": 301}, Options(rows=True, threads=16, limits=Limits(subgroup=4))
+    tensors = tensors_of(kernel, np.random.default_rng(3), dims)
+    is_in_turn = turns(kernel, options, **dims) == 4
+    text = print_program(lower(kernel, plan(kernel, options, **dims)))
+    assert text.count("barrier") == 1
+    assert ("base" in text) == is_in_turn == (build is loss_and_gradient)
+    expected = tile_interp.run(kernel, dict(tensors), {}, dims_of(kernel, tensors, {}))
+    got = run_plan(kernel, tensors, options=options)
+    for name, array in expected.items():
+        np.testing.assert_allclose(got[name], array, rtol=3e-5, atol=3e-5, err_msg=name)
+
+
+def test_rows_in_turn_with_little_workgroup_memory():
+    """One component at a time: several exchanges a row, which two places are too few for."""
+    kernel, dims = loss_and_gradient(), {"M": 9, "V": 301}
+    options = Options(rows=True, threads=16, limits=Limits(subgroup=4, workgroup_bytes=4 * (16 + 2 * 4)))
+    tensors = tensors_of(kernel, np.random.default_rng(3), dims)
+    expected = tile_interp.run(kernel, dict(tensors), {}, dims_of(kernel, tensors, {}))
+    got = run_plan(kernel, tensors, options=options)
+    for name, array in expected.items():
+        np.testing.assert_allclose(got[name], array, rtol=3e-5, atol=3e-5, err_msg=name)
+    assert "base" not in print_program(lower(kernel, plan(kernel, options, **dims)))
+
+
 @pytest.mark.parametrize("dtype", [DType.F32, DType.F16])
 def test_special_values_at_the_ends_of_rows(dtype):
     kernel = loss_and_gradient(dtype)
