@@ -20,7 +20,9 @@ print(outcome.state, outcome.test)
 
 
 def test_a_module_that_is_imported_by_a_test_only_while_it_runs() -> None:
-    done = subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=100, check=True
+    )
     state, _, test = done.stdout.strip().partition(" ")
     assert (state, test.rpartition("::")[2]) == (
         "failed",
