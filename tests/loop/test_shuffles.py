@@ -174,6 +174,14 @@ def test_every_state_over_many_lanes(threads, subgroup, monkeypatch):
     Subject(ALL_STATES).check(data_of_states(2, 40_000), [Execution("many lanes", options)])
 
 
+def test_the_hardware_reduces_over_a_whole_cluster():
+    options = Options(threads=32, limits=Limits(subgroup=8))
+    assert "subgroupMax" in Subject(ALL_STATES).compiled(options, {"M": 2, "V": 600}).wgsl
+    data = data_of_states(2, 600)
+    data.tensors["X"] -= 50.0  # below zero, where the order of the bits is the other way round
+    Subject(ALL_STATES).check(data, [Execution("one job", options)])
+
+
 @pytest.mark.parametrize("wider", [2, 16])
 def test_subgroups_wider_than_known_give_the_same(wider, monkeypatch):
     """What the hardware reduces over more threads than the plan knows of stays inside a job."""
