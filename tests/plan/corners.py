@@ -364,4 +364,11 @@ kernel run(H: tensor<f16>[M, 5], X: tensor<f32>[M, 5], Y: tensor<f32>[M, 4]) {
   Y[:, :] = H[:, 1 :+ 4] - X[:, 1 :+ 4]
 }
 """, {"M": 7}),
+    "a row for all that is overwritten": ("""
+kernel run(X: tensor<f32>[V, V], W: tensor<f32>[V], S: tensor<f32>[V]) {
+  let w = W[:]
+  S[:] = sum(X[:, :] * w, axis: 1)
+  W[:] = w + 1.0
+}
+""", {"V": 30}),
 }  # fmt: skip
