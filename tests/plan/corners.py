@@ -371,4 +371,10 @@ kernel run(X: tensor<f32>[V, V], W: tensor<f32>[V], S: tensor<f32>[V]) {
   W[:] = w + 1.0
 }
 """, {"V": 30}),
+    "one element beside no rows": ("""
+kernel run(X: tensor<f32>[M, V], Flag: tensor<f32>[3], S: tensor<f32>[M, 1], alpha: f32) {
+  Flag[1] = alpha
+  S[:, :] = rowsum(X[:, :])
+}
+""", {"M": 0, "V": 5}),
 }  # fmt: skip

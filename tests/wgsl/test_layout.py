@@ -67,9 +67,11 @@ def test_uniforms_arrive(device):
 def test_workgroups_fold_into_two_axes(lavapipe):
     assert layout.fold(0) == (0, 1, 1)
     assert layout.fold(65_535) == (65_535, 1, 1)
-    x, y, _ = layout.fold(65_536)
-    assert y == 2
-    assert 65_536 <= x * y < 65_536 + y
+    for workgroups, rows in ((65_536, 2), (65_537, 2), (131_070, 2), (131_071, 3), (10**9 + 1, 15_260)):
+        x, y, _ = layout.fold(workgroups)
+        assert y == rows
+        assert x <= 65_535
+        assert workgroups <= x * y < workgroups + y
     rows = Extent.of(Symbol("M", "dim"))
     count = UniformField("workgroup_count", U32, extent=rows)
     out = out_buffer(U32)
