@@ -21,7 +21,7 @@ from tilec.ops import (
     apply_rule,
 )
 from tilec.ops.document import operations_page
-from tilec.ops.reference import NUMPY_DTYPES, REDUCE_REFERENCE, REFERENCE, WIDE, evaluate, reduce
+from tilec.ops.reference import NUMPY_DTYPES, REDUCE_REFERENCE, REFERENCE, WIDE, bf16_bits, bf16_from_bits, evaluate, reduce
 from tilec.types import DType
 from tilec.wgsl.helpers import HELPERS, helper_closure
 
@@ -176,3 +176,9 @@ def test_rules_refuse(rule, operands, reason, positions):
     assert caught.value.reason == reason
     assert caught.value.positions == positions
     assert str(caught.value)
+
+
+def test_a_nan_stays_one_in_bf16() -> None:
+    """Also one whose payload is in the bits that are cut off."""
+    words = np.array([0x7F800001, 0xFF800001, 0x7FC00000, 0x7F80FFFF], np.uint32)
+    assert np.isnan(bf16_from_bits(bf16_bits(words.view(np.float32)))).all()

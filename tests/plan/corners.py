@@ -377,4 +377,14 @@ kernel run(X: tensor<f32>[M, V], Flag: tensor<f32>[3], S: tensor<f32>[M, 1], alp
   S[:, :] = rowsum(X[:, :])
 }
 """, {"M": 0, "V": 5}),
+    "a loop that carries five rows": ("""
+kernel run(T: tensor<f32>[5, 1], X: tensor<f32>[5, V], Y: tensor<f32>[5, 1]) {
+  var acc: tile<f32>[5, 1] = 0.0
+  acc = T[:, :]
+  for i in range(0, 3) {
+    acc = acc * 0.5 + rowsum(X[:, :])
+  }
+  Y[:, :] = acc
+}
+""", {"V": 11}),
 }  # fmt: skip
