@@ -21,7 +21,16 @@ from tilec.ops import (
     apply_rule,
 )
 from tilec.ops.document import operations_page
-from tilec.ops.reference import NUMPY_DTYPES, REDUCE_REFERENCE, REFERENCE, WIDE, bf16_bits, bf16_from_bits, evaluate, reduce
+from tilec.ops.reference import (
+    NUMPY_DTYPES,
+    REDUCE_REFERENCE,
+    REFERENCE,
+    WIDE,
+    bf16_bits,
+    bf16_from_bits,
+    evaluate,
+    reduce,
+)
 from tilec.types import DType
 from tilec.wgsl.helpers import HELPERS, helper_closure
 
