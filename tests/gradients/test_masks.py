@@ -33,6 +33,21 @@ kernel picked(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M, 1], G: 
   G[r :+ 4, :] = grad(pick(x + s, t), s)
   H[r :+ 4, :] = grad(pick(x * s, t), s)
 }
+
+kernel weights(X: tensor<f32>[M, V], W: tensor<f32>[1, V], U: tensor<f32>[M, 1], G: tensor<f32>[1, V],
+               H: tensor<f32>[M, 1], S: tensor<f32>[1, V]) {
+  let w = W[:, :]
+  let u = U[:, :]
+  let x = X[:, :]
+  G[:, :] = grad(sum(exp(x - logsumexp(x)) * w), w)
+  S[:, :] = colsum(x)
+  H[:, :] = grad(sum(x * u), u)
+}
+
+kernel largest(X: tensor<f32>[M, V], G: tensor<f32>[M, V]) {
+  let x = X[:, :]
+  G[:, :] = grad(sum(rowmax(x)), x)
+}
 """
 
 
@@ -58,3 +73,21 @@ def test_a_pick_of_a_lane_outside_sends_nothing(m):
     r = m.picked(x, np.array([3, 6, -1, 4], np.int32), np.ones((4, 1), F32), device="numpy")
     assert r.G[:, 0].tolist() == [1, 0, 0, 1]
     assert r.H[:, 0].tolist() == [x[0, 3], 0, 0, x[3, 4]]
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (4, 4)])
+def test_what_is_known_of_sums_along_another_axis_is_not_taken(m, shape):
+    x = np.random.default_rng(0).normal(size=shape).astype(F32)
+    rows, columns = np.ones((shape[0], 1), F32), np.ones((1, shape[1]), F32)
+    r = m.weights(x, columns, rows, device="numpy")
+    p = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    np.testing.assert_allclose(r.G, p.sum(0, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(r.S, x.sum(0, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(r.H, x.sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_all_lanes_of_a_row_with_a_nan_get_a_nan(m):
+    x = np.array([[1, np.nan, 3], [4, 2, 4]], F32)
+    got = m.largest(x, device="numpy").G
+    assert np.isnan(got[0]).all()
+    assert got[1].tolist() == [0.5, 0, 0.5]

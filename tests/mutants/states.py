@@ -113,7 +113,8 @@ STATES = Table("states", ("tests/loop/test_shuffles.py", "tests/plan/test_moment
     ("index", 'add(base, add(multiply(frame.slot, const(count)), cluster))', 'add(base, cluster)')
     ("mask", 'compare("lt", cluster, const(count))', 'compare("le", cluster, const(count))')
     ("index", 'mine = add(mine, multiply(remainder(cluster, const(count // width)), const(width)))', 'pass')
-    ("bound", 'count //= width', 'count //= mapping.cluster')
+    ("bound", 'count //= width', 'count //= mapping.cluster',
+     "the same program: a width below a cluster's is the count itself, and what is left of it, 1 or 0, ends the loop")
     ("mask", 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(0))', 'is_first = compare("eq", remainder(frame.lane, const(mapping.cluster)), const(1))',
      "the same program: all lanes of a cluster hold the same bits")
     ("combine", 'word = ir.Bits(op, (word, self.other(word, mask)), DType.U32)', 'word = self.other(word, mask)')

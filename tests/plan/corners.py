@@ -387,4 +387,26 @@ kernel run(T: tensor<f32>[5, 1], X: tensor<f32>[5, V], Y: tensor<f32>[5, 1]) {
   Y[:, :] = acc
 }
 """, {"V": 11}),
+    "rows that their number singles out": ("""
+kernel run(X: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
+  Y[:, :] = rowsum(where(iota(0) == T[:, :], X[:, :], 0.0))
+}
+""", {"M": 9, "V": 6}),
+    "a logarithm beside another maximum": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let x = X[:, :]
+  let below = x - amax(x)
+  Y[:, :] = below - log(rowsum(exp(below)))
+}
+""", {"M": 3, "V": 6}),
+    "a loop that carries rows at the edge": ("""
+kernel run(S: tensor<f32>[M, 1], X: tensor<f32>[M, V], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 8
+  var acc = S[r :+ 8, :]
+  for i in range(0, 3) {
+    acc = acc * 0.5 + rowsum(X[r :+ 8, :])
+  }
+  Y[r :+ 8, :] = acc
+}
+""", {"M": 11, "V": 11}),
 }  # fmt: skip

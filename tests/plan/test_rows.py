@@ -147,6 +147,17 @@ def test_rows_in_turn_exchange_through_two_places(build):
         np.testing.assert_allclose(got[name], array, rtol=3e-5, atol=3e-5, err_msg=name)
 
 
+@pytest.mark.parametrize("v", [129, 131, 134, 137])
+def test_rows_a_little_longer_than_what_registers_keep(v):
+    """Less their ends, such rows have no more whole granules than are kept, or just so many."""
+    kernel, options = three_sweeps(), Options(rows=True, threads=8, kept=16)
+    tensors = tensors_of(kernel, np.random.default_rng(v), {"M": 5, "V": v})
+    expected = tile_interp.run(kernel, dict(tensors), {}, dims_of(kernel, tensors, {}))
+    got = run_plan(kernel, tensors, options=options)
+    for name, array in expected.items():
+        np.testing.assert_allclose(got[name], array, rtol=3e-5, atol=3e-5, err_msg=name)
+
+
 def test_rows_in_turn_with_little_workgroup_memory():
     """One component at a time: several exchanges a row, which two places are too few for."""
     kernel, dims = loss_and_gradient(), {"M": 9, "V": 301}
