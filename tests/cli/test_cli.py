@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from tests.diff import tint
+from tilec.cli.data import compare
 from tilec.cli.main import COMMANDS, main
+from tilec.cli.run import show
+from tilec.types import DType
 
 GOOD = """
 /// The loss of each token.
@@ -363,3 +366,11 @@ def test_run_steps_through_the_interpreter(capsys, files):
     code, _, err = run(capsys, *arguments)
     assert code == 2
     assert "--device numpy" in err
+
+
+@pytest.mark.parametrize(("odd", "word"), [(np.inf, "inf"), (np.nan, "nan")])
+def test_a_difference_that_is_not_finite_is_told(odd, word, capsys):
+    check = compare(np.array([odd, 1.0], np.float32), np.array([1.0, 1.0], np.float32), DType.F32)
+    assert not check["ok"]
+    show("G", {"dtype": "f32", "shape": (2,), "first": [odd, 1.0]}, check)
+    assert f"DIFFERS from the interpreter: largest difference {word}, allowed" in capsys.readouterr().out

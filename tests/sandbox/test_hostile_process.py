@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import tilec
 from tilec.errors import CompileError, InternalError, SandboxError, TilecError
 from tilec.runtime.sandbox import confine
 from tilec.runtime.sandbox.compiler import SandboxedCompiler
@@ -330,3 +331,9 @@ say(value=None, sources=[], diagnostics=[json.dumps(found)], failure='refused')
     assert len(found) == len(asked)
     assert "c2VjcmV0" not in str(found)  # the secret as it would travel
     assert [index for index, one in enumerate(found) if one.get("data")] == [asked.index(["lib", "good.ph"])]
+
+
+def test_less_memory_than_the_compiler_itself_takes() -> None:
+    """The process ends before it can say so: no fault of the compiler's."""
+    with pytest.raises(CompileError, match="more than 20,971,520 bytes of memory"):
+        tilec.compile(source=SOURCE.text, sandbox=Sandbox(memory_bytes=20 << 20))

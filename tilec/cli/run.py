@@ -185,7 +185,7 @@ def _run(kernel: Any, options: argparse.Namespace, inputs: _Inputs, saved: Mappi
         sizes = ", ".join(f"{name}={size}" for name, size in inputs.dims.items())
         print(f"{kernel.name}({sizes}) on {where}, {seconds * 1000:.1f} ms with compiling")
         for name, array in result.items():
-            _show(name, summary(array), checks.get(name))
+            show(name, summary(array), checks.get(name))
     return 0 if is_ok else 1
 
 
@@ -213,7 +213,8 @@ def _where(device: Any) -> str:
         return "the NumPy interpreter"
 
 
-def _show(name: str, facts: Mapping[str, Any], check: Mapping[str, Any] | None) -> None:
+def show(name: str, facts: Mapping[str, Any], check: Mapping[str, Any] | None) -> None:
+    """Prints a line on a result, and one on how it compares."""
     spread = ", ".join(f"{key} {facts[key]:.6g}" for key in ("min", "mean", "max") if key in facts)
     odd = f", {facts['not_finite']} not finite" if "not_finite" in facts else ""
     first = ", ".join(f"{value:.6g}" if isinstance(value, float) else str(value) for value in facts["first"])
@@ -221,5 +222,5 @@ def _show(name: str, facts: Mapping[str, Any], check: Mapping[str, Any] | None) 
     print(f"  {name}: {facts['dtype']}[{shape}]  {spread}{odd}  first {first or 'nothing'}")
     if check is not None:
         verdict = "agrees with" if check["ok"] else "DIFFERS from"
-        amounts = f"largest difference {check['largest']:.3g}, allowed {check['allowed']:.3g}"
+        amounts = f"largest difference {float(check['largest']):.3g}, allowed {check['allowed']:.3g}"
         print(f"    {verdict} the interpreter: {amounts}")

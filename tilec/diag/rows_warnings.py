@@ -147,7 +147,7 @@ COLUMN_MEETS_ROW = Row(
     "W0301",
     message="a column {left} meets a vector {right}: the result is {result}",
     label="{left} meets {right}",
-    hint="give the vector an axis, `[..., new]`, to pair element with element",
+    hint="give the vector an axis, `[:, new]`, to pair element with element",
     explanation="""
 Shapes are lined up from the right, so that `[R, 1]` with `[R]` is the table `[R, R]` of all pairs. Nearly always
 the vector should be a column: read it as `Old[r :+ 8, new]`.""",

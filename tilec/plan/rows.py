@@ -15,7 +15,7 @@ from tilec.tile import ir as tile
 from tilec.types import Extent, Symbol, element_count
 
 FEW_WORKGROUPS, _CPU_FEW_ROWS = 128, 64
-"""Rows in turn are not worth it for fewer workgroups, about as many as there are multiprocessors: some would be idle."""
+"""Rows in turn are not worth it for fewer workgroups, about as many as multiprocessors: some would be idle."""
 _SHORT_ROW, _SHORT_PACKED_ROW = 1023, 63
 _GRANULES = 4
 """A row has at least so many granules: its first and its last one differ."""

@@ -137,6 +137,12 @@ def extent_item(builder: Builder, extent: Extent, span: Span) -> Item:
     return Item(span, builder.extent_value(extent, span), extent=extent)
 
 
+def _with_last_axis(text: str, rank: int) -> str:
+    """A hint that gives a vector or tile an axis of extent 1."""
+    named = f"{text[:-1]}, new]" if text.endswith("]") else f"{text}[{':, ' * rank}new]"
+    return f"give it an axis of extent 1 at the end: `{named}`"
+
+
 def _onehot(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
     target, count = operands
     extent = length(builder, count)
@@ -146,7 +152,7 @@ def _onehot(builder: Builder, node: core.Builtin, operands: list[Item]) -> Item:
         refuse(builder, target, "onehot", "integers")
         return builder.poison(node.span)
     if target.shape and not target.shape[-1].is_one:
-        hint = f"give it an axis of extent 1 at the end: `{target.text}[..., new]`"
+        hint = _with_last_axis(target.text, len(target.shape))
         builder.faults.error(
             catalog.RANK_MISMATCH, target.span, hint=hint, operation="onehot", shape=bare_shape(target.shape),
             expected="one index a row (a last axis of extent 1)", rank=len(target.shape),
@@ -196,7 +202,7 @@ def _pick(builder: Builder, operands: list[Item], span: Span) -> Item:
     if not index.shape:
         column = builder.emit(ir.View(TileType(DType.I32, (ONE,)), span, column, (None,)))
     if not column.type.shape[-1].is_one:
-        hint = f"give it an axis of extent 1 at the end: `{index.text}[..., new]`"
+        hint = _with_last_axis(index.text, len(index.shape))
         notes = [
             *index.told_outside(f"this is {bare_shape(index.shape)}"),
             *tile.told(f"picked from {bare_shape(tile.shape)}"),

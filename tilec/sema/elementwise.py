@@ -191,7 +191,7 @@ def report_mismatch(builder: Builder, left: Item, right: Item, axis: int, span: 
 def _shape_hint(left: Shape, right: Shape) -> str | None:
     short, long = sorted((left, right), key=len)
     if len(short) == 1 and len(long) >= 2 and short[0] == long[-2]:
-        return f"a vector lines up with the last axis: give it an axis, `[..., new]`, to be [{short[0]}, 1]"
+        return f"a vector lines up with the last axis: give it an axis, `[:, new]`, to be [{short[0]}, 1]"
     return None
 
 

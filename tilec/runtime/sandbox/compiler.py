@@ -31,6 +31,8 @@ from tilec.source import Source, Span
 from tilec.types import DType
 
 _MOST_QUESTIONS = 100_000
+_LEAST_BYTES = 128 << 20
+"""With less memory a process may end before the compiler in it is loaded."""
 
 _Read = TypeVar("_Read")
 
@@ -166,6 +168,8 @@ class SandboxedCompiler:
         except Exceeded as exceeded:
             raise self._over(str(exceeded)) from None
         except Broken as broken:
+            if self.limits.memory_bytes < _LEAST_BYTES:  # it did not come as far as to say so
+                raise self._over(f"{self.limits.memory_bytes:,} bytes of memory") from None
             raise self._broken(str(broken)) from None
 
     def _checked(self, message: Mapping[str, Any]) -> tuple[Mapping[str, Any], Places]:
