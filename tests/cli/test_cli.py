@@ -280,6 +280,22 @@ def test_explain_says_which_machine_it_assumes(capsys, files):
     assert "choose a machine" not in known
 
 
+def test_explain_says_which_sizes_only_a_launch_knows(capsys, files):
+    (files / "counted.ph").write_text("""
+kernel by_data(X: tensor<f32>[V], N: tensor<i32>[1], S: tensor<f32>[1]) {
+  S[0] = sum(X[0 :+ N[0]])
+}
+
+kernel by_scalar(X: tensor<f32>[V], S: tensor<f32>[1], n: i32) {
+  S[0] = sum(X[0 :+ n])
+}
+""")
+    arguments = ["explain", "counted.ph", "--dim", "V=512", "--kernel"]
+    assert "what it costs depends on sizes that only the data says\n" in run(capsys, *arguments, "by_data")[1]
+    assert "what it costs depends on n: --const n=VALUE\n" in run(capsys, *arguments, "by_scalar")[1]
+    assert "costs of V=512" in run(capsys, *arguments, "by_scalar", "--const", "n=64")[1]
+
+
 def test_explain_tells_costs_on_a_known_device(capsys, files):
     arguments = ["explain", "good.ph", "--kernel", "token_loss", "--dim", "V=512", "--profile", "h200"]
     code, out, _ = run(capsys, *arguments)

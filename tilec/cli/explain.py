@@ -91,10 +91,20 @@ def _explain_file(options: argparse.Namespace) -> int:
             print("as `tilec tune` found it fastest on this device:")
         print(printable(one.text.rstrip("\n"), keep="\n"))
         if one.cost is None and (sizes or profile is not None):
-            print(f"what it costs depends on {one.missing}: --dim {one.missing}=SIZE for every dim")
+            print(f"what it costs depends on {_missing(one)}")
     if profile is None:
         print(_assumed())
     return 0
+
+
+def _missing(one: Explanation) -> str:
+    """The size that the costs need, and how to give it, if anything but the data can."""
+    kernel, name = one.compiled.kernel, one.missing
+    if name in kernel.dims:
+        return f"{name}: --dim {name}=SIZE for every dim"
+    if any(scalar.name == name for scalar in kernel.scalars):
+        return f"{name}: --const {name}=VALUE"
+    return "sizes that only the data says"
 
 
 def _assumed() -> str:

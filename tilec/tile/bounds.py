@@ -34,6 +34,7 @@ class Bounds:
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self._kernel = kernel
+        self._found: dict[int, Range] = {}
         self._loops = {value.index.name: value for value in walk(kernel.body) if isinstance(value, ir.For)}
 
     def room(self, extent: Extent, active: frozenset[Bound]) -> Room | None:
@@ -101,7 +102,9 @@ class Bounds:
             case Symbol(kind="block"):
                 return ZERO, self._kernel.grid["xyz".index(atom.name[-1])] - 1
             case Symbol(kind="loop"):
-                loop = self._loops[atom.name]
+                loop = self._loops.get(atom.name)
+                if loop is None:
+                    return _UNKNOWN
                 last = self._of(loop.stop, depth)[1]
                 return self._of(loop.start, depth)[0], None if last is None else last - 1
             case Symbol():
@@ -109,7 +112,9 @@ class Bounds:
             case Apply():
                 return self._applied(atom.function, [self._range(one, depth) for one in atom.arguments], atom)
             case Opaque(value=ir.Value() as value):
-                low, high = self._value(value, depth)
+                if value.number not in self._found:  # once a value, however many formulas it is part of
+                    self._found[value.number] = self._value(value, depth)
+                low, high = self._found[value.number]
                 return (ZERO if low is None and atom.nonnegative else low), high
         return _UNKNOWN
 
