@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from tests.plan.overwritten import OVERWRITTEN
+
 KERNELS = {
+    **OVERWRITTEN,
     "one element beside rows": ("""
 kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], alpha: f32) {
   Flag[1] = alpha
@@ -15,154 +18,6 @@ kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
   Y[r :+ 8, :] = pick(A[r :+ 8, 4 :+ 16], T[r :+ 8, :])
 }
 """, {"M": 19, "V": 11}),
-    "a pick from a row that is overwritten": ("""
-kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
-  let r = ctx.block.x * 8
-  let x = A[r :+ 8, 4 :+ 16]
-  Y[r :+ 8, :] = pick(x, T[r :+ 8, :]) + rowsum(x)
-  A[r :+ 8, 4 :+ 16] = x * 2.0
-}
-""", {"M": 19, "V": 11}),
-    "a pick from a whole row that is overwritten": ("""
-kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
-  let r = ctx.block.x * 2
-  let x = A[r :+ 2, :]
-  Y[r :+ 2, :] = pick(x, T[r :+ 2, :])
-  A[r :+ 2, :] = x - rowmax(x)
-}
-""", {"M": 5, "V": 40}),
-    "a pick of fewer rows than are read": ("""
-kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1]) {
-  let r = ctx.block.x * 4
-  let x = A[r :+ 4, :] else 3.0
-  A[r :+ 4, :] = x - pick(x, T[r :+ 4, :])
-}
-""", {"M": 18, "V": 43}),
-    "a pick whose column is overwritten": ("""
-kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
-  let r = ctx.block.x * 2
-  let x = A[r :+ 2, :]
-  let t = T[r :+ 2, :]
-  Y[r :+ 2, :] = pick(x, t)
-  T[r :+ 2, :] = t + 1
-  A[r :+ 2, :] = x * 0.5
-}
-""", {"M": 5, "V": 40}),
-    "a reduction of one column that is overwritten": ("""
-kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<i32>[M, 1]) {
-  let r = ctx.block.x * 2
-  let x = A[r :+ 2, :]
-  let t = T[r :+ 2, :]
-  Y[r :+ 2, :] = rowmax(t * 3)
-  T[r :+ 2, :] = t + 1
-  A[r :+ 2, :] = x - rowmax(x)
-}
-""", {"M": 5, "V": 40}),
-    "a branch that overwrites its condition": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  if F[ctx.block.x] > 0.0 {
-    F[ctx.block.x] = -1.0
-    S[ctx.block.x] = sum(X[r :+ 4, :])
-  }
-  X[r :+ 4, :] = X[r :+ 4, :] * 2.0
-}
-""", {"M": 18, "V": 30}),
-    "a loop that overwrites its condition": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  while F[ctx.block.x] > 0.5 {
-    F[ctx.block.x] = F[ctx.block.x] * 0.25
-    X[r :+ 4, :] = X[r :+ 4, :] * 2.0
-  }
-}
-""", {"M": 18, "V": 30}),
-    "bounds of a loop that it overwrites": ("""
-kernel run(X: tensor<f32>[M, V], N: tensor<i32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  for i in range(0, N[ctx.block.x] % 4) {
-    N[ctx.block.x] = i
-    X[r :+ 4, :] = X[r :+ 4, :] + rowsum(X[r :+ 4, :])
-  }
-}
-""", {"M": 18, "V": 30}),
-    "a carried scalar that begins with what the loop overwrites": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  var s = F[ctx.block.x]
-  for i in range(0, 3) {
-    F[ctx.block.x] = f32(i)
-    s += sum(X[r :+ 4, :])
-    X[r :+ 4, :] = X[r :+ 4, :] * 0.5
-  }
-  S[ctx.block.x] = s
-}
-""", {"M": 18, "V": 30}),
-    "a carried scalar that takes what the loop overwrites": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  var s = 1.0
-  for i in range(0, 3) {
-    s = s * 0.5 + F[ctx.block.x]
-    F[ctx.block.x] = s * 3.0
-    X[r :+ 4, :] = X[r :+ 4, :] * 0.5 + rowsum(X[r :+ 4, :])
-  }
-  S[ctx.block.x] = s
-}
-""", {"M": 18, "V": 30}),
-    "a carried scalar that takes what the loop has stored": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4), 2], S: tensor<f32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  var s = 1.0
-  for i in range(0, 3) {
-    F[ctx.block.x, 0] = sum(X[r :+ 4, :]) + s
-    s = s * 0.5 + F[ctx.block.x, i % 2]
-    X[r :+ 4, :] = X[r :+ 4, :] * 0.5
-  }
-  S[ctx.block.x] = s
-}
-""", {"M": 18, "V": 30}),
-    "a condition read before a store": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4), 2]) {
-  let r = ctx.block.x * 4
-  let c = F[ctx.block.x]
-  F[ctx.block.x] = 7.0
-  if c > 0.0 {
-    S[ctx.block.x, 0] = sum(X[r :+ 4, :])
-    S[ctx.block.x, 1] = c
-  }
-}
-""", {"M": 18, "V": 30}),
-    "a first value read before a store": ("""
-kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)]) {
-  let r = ctx.block.x * 4
-  var s = F[ctx.block.x]
-  F[ctx.block.x] = 7.0
-  for i in range(0, 2) {
-    s += sum(X[r :+ 4, :]) * s
-    X[r :+ 4, :] = X[r :+ 4, :] * 0.5
-  }
-  S[ctx.block.x] = s
-}
-""", {"M": 18, "V": 30}),
-    "a place that is overwritten": ("""
-@disjoint(Y)
-kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], Y: tensor<f32>[ceildiv(M, 4), 9]) {
-  let b = ctx.block.x
-  let s = I[b] % 11
-  Y[b, s :+ 1] = sum(X[b * 4 :+ 4, :])
-  I[b] = s + 1
-}
-""", {"M": 18, "V": 30}),
-    "a length that is overwritten": ("""
-kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], S: tensor<f32>[ceildiv(M, 4)], T: tensor<f32>[M, 1]) {
-  let b = ctx.block.x
-  let n = I[b] % 40
-  S[b] = sum(X[b * 4 :+ 4, 0 :+ n])
-  T[b * 4 :+ 4, :] = rowmax(X[b * 4 :+ 4, n :+ 9])
-  I[b] = n + 1
-}
-""", {"M": 18, "V": 30}),
     "a grid of three axes with a loop": ("""
 kernel run(X: tensor<f32>[B, M, V], Y: tensor<f32>[B, M, V]) {
   let x = X[ctx.block.z, ctx.block.y * 2 :+ 2, ctx.block.x * 4 :+ 4]
