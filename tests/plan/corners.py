@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tests.plan.masked_corners import MASKED
 from tests.plan.overwritten import OVERWRITTEN
 
-KERNELS = {
-    **OVERWRITTEN,
+KERNELS = OVERWRITTEN | MASKED | {
     "one element beside rows": ("""
 kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], alpha: f32) {
   Flag[1] = alpha

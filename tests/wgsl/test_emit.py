@@ -48,6 +48,7 @@ from tilec.loop.ir import (
 )
 from tilec.types import DType, Extent, Symbol, apply
 from tilec.wgsl.emit import emit
+from tilec.wgsl.literals import is_plain
 
 F32, I32, U32, BOOL = DType.F32, DType.I32, DType.U32, DType.BOOL
 
@@ -144,6 +145,12 @@ def test_floats_keep_their_bits(device):
     got = run(device, program(body, [out]), {"Out": np.zeros(len(SPECIAL_FLOATS), np.uint32)})["Out"]
     expected = np.array(SPECIAL_FLOATS, np.float32).view(np.uint32)
     assert [hex(word) for word in got] == [hex(word) for word in expected]
+
+
+def test_what_compilers_may_read_as_zero_is_no_token():
+    """Subnormals and -0 come from bits, as infinities and NaN do."""
+    bits = [value for value in SPECIAL_FLOATS if not is_plain(F32, value)]
+    assert repr(bits) == repr([-0.0, 1.1754942e-38, 1e-45, -1e-45, math.inf, -math.inf, math.nan])
 
 
 def test_integers_keep_their_bits(device):
