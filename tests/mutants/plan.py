@@ -10,7 +10,8 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
     ("safety", 'if self._overwrites_its_reads(sink, walker):', 'if False:')
     ("safety", 'return any(conflict(access, write) and relation(access, write, 0) != "own" for access in accesses[:-1])', 'return False')
     ("order", 'if any(map(opened.touched.conflicts, needs.accesses)):', 'if False:')
-    ("order", 'if any(value in opened.registers for value, _ in needs.leaves):\n                return number', 'pass')
+    ("order", 'if any(value in opened.registers for value, _ in needs.leaves):\n                return number', 'pass',
+     "what one phase has in registers no earlier one has: it refuses the sink itself")
     ("barrier", 'if how == "block":\n                    return False', 'if how == "block":\n                    how = "job"')
     ("order", 'lowest = max(lowest, item if is_same_round else item + 1)', 'lowest = max(lowest, item)')
     ("barrier", 'if how == "job":\n                    fence_after = max(fence_after, item)', 'pass')
@@ -30,7 +31,8 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 (
     PLAN.file("tilec/plan/walk.py")
     ("safety", 'same = left.roles == right.roles and left.starts == right.starts and "?" not in left.roles', 'same = left.roles == right.roles and "?" not in left.roles')
-    ("safety", 'same = left.roles == right.roles and left.starts == right.starts and "?" not in left.roles', 'same = left.roles == right.roles and left.starts == right.starts')
+    ("safety", 'same = left.roles == right.roles and left.starts == right.starts and "?" not in left.roles', 'same = left.roles == right.roles and left.starts == right.starts',
+     "only picks read at \"?\", and of two accesses that meet one writes")
     ("safety", 'if same and (left.is_narrow == right.is_narrow) and (is_wide or left.is_narrow):', 'if same:')
     ("safety", 'if right.roles.index(kept) != axis or left.starts[axis] != right.starts[axis]:', 'if right.roles.index(kept) != axis:')
     ("safety", 'if kept not in left.roles or kept not in right.roles:\n            return "block"', 'if kept not in left.roles or kept not in right.roles:\n            return "job"')
