@@ -42,7 +42,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'both([chunk[0].exists, self.masks.holds(set(mask), {**self.frame.index, **chunk[0].index})])\n                for', 'chunk[0].exists\n                for')
     ("mask", 'size = self.mapping.granule if self.mapping.is_whole and all(sink.is_whole for sink in group) else 1', 'size = self.mapping.granule')
     ("order", 'sorted(pending, key=lambda each: order[each[0]])', 'sorted(pending, key=lambda each: -order[each[0]])')
-    ("order", 'elif len(groups) == 1 and (size > 1 or not any(sink.granular for sink in group)):', 'elif size > 1 or not any(sink.granular for sink in group):')
+    ("order", 'elif len(groups) == 1 and (size > 1 or not any(map(self._stores_granules, group))):', 'elif size > 1 or not any(map(self._stores_granules, group)):')
     ("index", 'owner = remainder(divide(unsigned(place), const(granule, DType.U32)), const(lanes, DType.U32))', 'owner = remainder(unsigned(place), const(lanes, DType.U32))')
     ("mask", 'mine = both([compare("le", first, index), compare("lt", index, end), mine])', 'mine = both([compare("lt", index, end), mine])')
     ("mask", 'code.when(code.let("exists", self.evaluator.picks(pick, index, own))),', 'code.when(None),')
@@ -103,8 +103,6 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("condition", 'single.condition.op == "ne"', 'False')
     ("combine", 'test = one if test is None else ir.Op("or", (test, one), DType.BOOL)', 'test = one if test is None else ir.Op("and", (test, one), DType.BOOL)')
     ("combine", 'test = one if test is None else ir.Op("or", (test, one), DType.BOOL)', 'test = one')
-    ("condition", 'op="eq" | "ne", operands', 'op="eq" | "ne" | "lt", operands')
-    ("condition", 'aligned(one, own)[one.axis] is SWEPT and SWEPT not in aligned(other, own)', 'aligned(one, own)[one.axis] is SWEPT')
     ("index", 'return tuple(element.index["s0"] if index is SWEPT else index for index in self.indices)', 'return tuple(element.index["s0"] for index in self.indices)')
 )  # fmt: skip
 
@@ -157,7 +155,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'valid = code.let("valid", compare("lt", job, extent)) if at_once > 1 else None', 'valid = None')
     ("mask", 'valid = code.let("valid", compare("lt", number, total)) if may_miss else None', 'valid = code.let("valid", compare("le", number, total)) if may_miss else None')
     ("mask", 'valid = code.let("valid", compare("lt", job, frame.bindings.extent(kept))) if at_once > 1 else None', 'valid = None')
-    ("bound", 'turns = code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once)))', 'turns = code.let("turns", divide(extent, const(at_once)))')
+    ("bound", 'turns = self.uniform(code.let("turns", divide(add(extent, const(at_once - 1)), const(at_once))))', 'turns = self.uniform(code.let("turns", divide(extent, const(at_once))))')
     ("barrier", '                frame.shared_is_read = True\n                with code.block() as inner:', '                with code.block() as inner:')
     ("bound", 'return ceildiv(self.all_jobs(phase), at_once * turns)', 'return ceildiv(self.all_jobs(phase), at_once * turns) - 1')
     ("barrier", 'if item.fence:\n            self.code.emit(ir.Barrier(True))', 'if False:\n            self.code.emit(ir.Barrier(True))')

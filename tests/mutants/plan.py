@@ -102,6 +102,11 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 )  # fmt: skip
 
 (
+    PLAN.file("tilec/plan/screened.py", "tests/loop/test_screened.py")
+    ("condition", 'op="eq" | "ne", operands', 'op="eq" | "ne" | "lt", operands')
+    ("condition", 'lane(one)[one.axis] == swept and swept not in lane(other)', 'lane(one)[one.axis] == swept')
+)
+(
     PLAN.file("tilec/plan/mapping.py", "tests/plan/test_rows.py::test_rows_a_little_longer_than_what_registers_keep", "tests/plan/test_mapping.py", "tests/loop/test_shuffles.py", "tests/plan/test_rows.py")
     ("bound", 'resident = -(-known // (lanes * granule)) or most', 'resident = known // (lanes * granule) or most')
     ("bound", 'max(0, known - 2 * granule + 2)', 'known')
@@ -109,7 +114,7 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
     ("bound", 'if kept and facts.size_class(width, (kept if phase.rows is None else kept + 2 * granule,)) == 1:', 'if kept:')
     ("bound", 'facts.size_class(width, (kept if phase.rows is None else kept + 2 * granule,)) == 1', 'facts.size_class(width, (kept,)) == 1')
     ("bound", 'if most and facts.at_most(width, lanes * granule * most):', 'if most and facts.at_most(width, lanes * granule * (most + 1)):')
-    ("safety", 'turns=turns if phase.rows is None else phase.rows.turns', 'turns=turns')
+    ("safety", 'turns=1 if phase.rows is None else phase.rows.turns', 'turns=1')
     ("rounding", '(1 << 31 if each is None or each == len(bounds) else bounds[each] for each in classes)', '(bounds[-1] if each is None or each == len(bounds) else bounds[each] for each in classes)')
     ("rounding", 'else bounds[each] for each in classes)', 'else bounds[0] - 1 for each in classes)')
     ("condition", 'is_long, is_gpu = lanes > _FEW_LANES, not options.limits.is_cpu', 'is_long, is_gpu = lanes > _FEW_LANES, True')
