@@ -20,7 +20,6 @@ from tilec import driver
 from tilec.options import Options
 from tilec.runtime.compute import Device
 from tilec.runtime.launch import options_for
-from tilec.runtime.prepared import Prepared
 from tilec.runtime.timing import Timer
 
 PARTS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -31,7 +30,6 @@ PARTS: dict[str, tuple[tuple[str, str], ...]] = {
     "asking for the target's block": ((r"if \(meets\w*\)", "if (false)"),),
 }
 """By what is left out: patterns in the text and what stands for them."""
-SCALARS = {"alpha": 0.0, "beta": 0.0, "inv_norm": 1.0, "ignore_index": -100}
 
 
 def without(compiled: driver.Compiled, changes: Sequence[tuple[str, str]]) -> driver.Compiled | None:
@@ -60,7 +58,7 @@ def times(cell: Cell, opened: Device, timer: Timer, kept: Sequence[int]) -> list
     for name, variant, is_right in variants:
         if variant is None:
             continue
-        launches = cell.workload.launches(Prepared(variant, opened, cell.dims, SCALARS))
+        launches = cell.workload.launches(cell.prepare(variant))
         lines.append({"variant": name, "ms": 1e3 * timer.median(launches), "right": "yes" if is_right else "no"})
         cell.workload.restore()
     return lines

@@ -136,11 +136,14 @@ class Cell:
     def free(self) -> None:
         self.workload.free()
 
+    def prepare(self, compiled: driver.Compiled, alpha: float = 0.0, beta: float = 0.0) -> Prepared:
+        scalars = {"alpha": alpha, "beta": beta, "inv_norm": 1.0, "ignore_index": -100}
+        return Prepared(compiled, self.device, self.dims, scalars)
+
     def tilec_ms(self, options: Options, alpha: float = 0.0, beta: float = 0.0) -> tuple[float, float, int]:
         """Median milliseconds, worst error over the bound, and dispatches."""
         compiled = driver.compile_built(self.kernel, self.dims, options)
-        scalars = {"alpha": alpha, "beta": beta, "inv_norm": 1.0, "ignore_index": -100}
-        prepared = Prepared(compiled, self.device, self.dims, scalars)
+        prepared = self.prepare(compiled, alpha, beta)
         results = self.workload.results(prepared, self.sample.nbytes)
         few = len(self.sample)
         gradient = results["Logits"][: self.sample.size]
@@ -151,8 +154,7 @@ class Cell:
     def whole_ms(self, options: Options, launches: int = 64) -> float:
         """Milliseconds of a prepared launch with all that the host does for it, many in a row."""
         compiled = driver.compile_built(self.kernel, self.dims, options)
-        scalars = {"alpha": 0.0, "beta": 0.0, "inv_norm": 1.0, "ignore_index": -100}
-        return whole_ms(self.workload, Prepared(compiled, self.device, self.dims, scalars), launches)
+        return whole_ms(self.workload, self.prepare(compiled), launches)
 
 
 def whole_ms(workload: Workload, prepared: Prepared, launches: int = 64) -> float:
