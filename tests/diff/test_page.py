@@ -193,8 +193,7 @@ def test_the_library_in_a_page(name: str):
     check(LIBRARY[name], PAGE)
 
 
-# Mesa's fault, which tests.accuracy shows, is no test of Tint.
-@pytest.mark.parametrize("name", [name for name in IN_SINGLE[::6] if "triplet" not in name])
+@pytest.mark.parametrize("name", IN_SINGLE[::6])
 def test_the_library_on_dawn(name: str):
     check(LIBRARY[name], DAWN)
 

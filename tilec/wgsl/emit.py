@@ -39,6 +39,7 @@ from tilec.source import Span
 from tilec.tile.reports import LOG, Layout
 from tilec.types import DType
 from tilec.wgsl.expressions import ExpressionPrinter, Level, type_name
+from tilec.wgsl.guarded import guarded_literals
 from tilec.wgsl.helpers import HELPERS, helper_closure
 from tilec.wgsl.layout import bindings, may_fold
 from tilec.wgsl.names import Names
@@ -207,11 +208,18 @@ class _FunctionEmitter:
         self._fixed: set[int] = set()
         self._local_index = self._names.fresh("local_index")
         self._workgroup = self._names.fresh("workgroup_index")
-        self._printer = ExpressionPrinter(self._name_of, self._hoist, module.use_helper)
+        self._group = self._names.fresh("group")
+        self._printer = ExpressionPrinter(
+            self._name_of,
+            self._hoist,
+            module.use_helper,
+            guarded_literals(dispatch.body),
+            f"{self._group}.z",  # workgroups lie in two axes
+        )
 
     def emit(self) -> None:
         writer = self._writer
-        group, groups = self._names.fresh("group"), self._names.fresh("groups")
+        group, groups = self._group, self._names.fresh("groups")
         folds = may_fold(self._dispatch)
         writer.line(f"@compute @workgroup_size({self._dispatch.threads})")
         writer.open(f"fn {self._entry}(")

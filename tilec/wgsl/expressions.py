@@ -6,7 +6,7 @@ levels here are those of its grammar and not those of C.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 
 from tilec.loop.ir import (
@@ -29,6 +29,9 @@ from tilec.loop.ir import (
 from tilec.ops import POINTWISE, Call, Infix
 from tilec.types import DType
 from tilec.wgsl.literals import FROM_BITS, is_plain, literal
+
+HIDDEN = "hidden"
+"""The helper function that gives a float with the bits of a literal."""
 
 DEEPEST = 40
 """Deeper expressions are cut by a `let`: Tint refuses depth 512 and 127 parentheses, naga overflows its stack later."""
@@ -104,7 +107,8 @@ class ExpressionPrinter:
 
     `name_of` gives the text of a local, a uniform field's access, a built-in value, a buffer or a shared array;
     `hoist(hint, text)` writes a `let` before the statement in hand and returns its name; `use_helper` notes a helper
-    function and returns its name.
+    function and returns its name. `guarded` are literals that the shader compiler must not see, by the `id` of their
+    operation; `zero` is the text of a u32 that is 0 when the shader runs, which no compiler knows.
     """
 
     def __init__(
@@ -112,7 +116,11 @@ class ExpressionPrinter:
         name_of: Callable[[object], str],
         hoist: Callable[[str, str], str],
         use_helper: Callable[[str], str],
+        guarded: Mapping[int, tuple[Const, ...]],
+        zero: str,
     ) -> None:
+        self._guarded = guarded
+        self._zero = zero
         self._name_of = name_of
         self._hoist = hoist
         self._use_helper = use_helper
@@ -128,10 +136,13 @@ class ExpressionPrinter:
 
     def _print(self, root: Expr) -> _Piece:
         # Bottom up with a stack of its own: an expression may be deeper than Python's recursion limit.
-        uses, order = _in_order(root)
+        uses, order = in_order(root)
         depths: dict[int, int] = {}
         self._pieces = {}
         for node in order:
+            for constant in self._guarded.get(id(node), ()):
+                text = f"{self._use_helper(HIDDEN)}({literal(constant.dtype, constant.value)}, {self._zero})"
+                self._pieces[id(constant)] = text, Level.PRIMARY
             depth = 1 + max((depths[id(child)] for child in _children(node)), default=0)
             piece = self._piece(node)
             is_leaf = isinstance(node, _LEAVES)
@@ -275,7 +286,7 @@ def _parenthesised(piece: _Piece, least: Level) -> str:
     return f"({text})" if level < least else text
 
 
-def _in_order(root: Expr) -> tuple[dict[int, int], list[Expr]]:
+def in_order(root: Expr) -> tuple[dict[int, int], list[Expr]]:
     """How often each node is an operand, and the nodes, operands first, each once."""
     uses: dict[int, int] = {id(root): 1}
     order: list[Expr] = []

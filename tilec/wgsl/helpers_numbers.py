@@ -45,6 +45,15 @@ fn isfinite_f32(x: f32) -> bool {
 }""",
 )
 
+_helper(
+    "hidden",
+    """
+// `literal` as a value that compilers do not merge with other literals: `zero` is 0, and they do not know.
+fn hidden(literal: f32, zero: u32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(literal) | zero);
+}""",
+)
+
 # --- comparisons ---------------------------------------------------------------------------------------------
 
 _helper(

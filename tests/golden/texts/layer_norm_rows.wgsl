@@ -51,6 +51,11 @@ fn gt_f32(x: f32, y: f32) -> bool {
   return (order_key(x) > order_key(y)) & !either_nan(x, y);
 }
 
+// `literal` as a value that compilers do not merge with other literals: `zero` is 0, and they do not know.
+fn hidden(literal: f32, zero: u32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(literal) | zero);
+}
+
 fn isfinite_f32(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
 }
@@ -115,9 +120,9 @@ fn layer_norm_rows(
         let part = value + value_1 + (value_2 + value_3);
         sum = sum + part;
         let part_1 = value * 0.25 + value_1 * 0.25 + (value_2 * 0.25 + value_3 * 0.25);
-        let joined = count + 4.0;
+        let joined = count + hidden(4.0, group.z);
         let share = 4.0 / joined;
-        let reference_1 = reference * (1.0 - share) + part_1 * share;
+        let reference_1 = reference * (hidden(1.0, group.z) - share) + part_1 * share;
         let move_ = select(reference - reference_1, 0.0, eq_f32(count, 0.0));
         let below = value - reference_1;
         let below_1 = value_1 - reference_1;
@@ -233,9 +238,9 @@ fn layer_norm_rows(
         let X_at_6 = X_at_5 * u32(params.D) + u32(c_3);
         let value_4 = X[X_at_6];
         sum = sum + value_4;
-        let joined_1 = count + 1.0;
+        let joined_1 = count + hidden(1.0, group.z);
         let share_5 = 1.0 / joined_1;
-        let reference_2 = reference * (1.0 - share_5) + value_4 * share_5;
+        let reference_2 = reference * (hidden(1.0, group.z) - share_5) + value_4 * share_5;
         let move_9 = select(reference - reference_2, 0.0, eq_f32(count, 0.0));
         let below_4 = value_4 - reference_2;
         let term_20 = below_4 * below_4;
