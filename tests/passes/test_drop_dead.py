@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.passes.checks import assert_same, count
-from tests.tile.build import Builder, dim
+from tests.tile.build import SPAN, Builder, dim
 from tilec.tile import ir
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.verify import verify
@@ -116,6 +116,28 @@ def test_stores_keep_what_is_around_them():
     (loop,) = [value for value in after.body.body if isinstance(value, ir.For)]
     assert loop.carried == ()
     assert_same(before, after, TENSORS, DIMS)
+
+
+def test_reports_keep_what_they_tell_and_what_is_around_them():
+    b = start()
+    x = load(b)
+
+    def body(index, total, dead):
+        total = b.op("add", total, x)
+        b.add(ir.Report(None, SPAN, "print", b.op("gt", total, 2.0), (total,), "total", ("total",)))
+        return [total, b.op("exp", dead)]
+
+    b.loop(0, 3, 1, [x, 1.0], body)
+    b.op("neg", x)
+    whole(b, x)
+    before = b.kernel()
+    after = drop_dead(before)
+    (loop,) = [value for value in after.body.body if isinstance(value, ir.For)]
+    assert len(loop.carried) == 1
+    assert count(after, ir.Report) == count(after, ir.Pointwise, "add") == 1
+    assert count(after, ir.Pointwise, "neg") == count(after, ir.Pointwise, "exp") == 0
+    verify(after)
+    assert drop_dead(after) is after
 
 
 def test_results_of_a_branch_are_renumbered():

@@ -128,6 +128,14 @@ def test_another_span_between():
     assert_same(before, after, {"X": np.arange(12, dtype=np.float32).reshape(4, 3)}, {"M": 4, "V": 3})
 
 
+def test_a_part_of_what_was_stored_is_read():
+    b = Rows()
+    b.write("X", b.op("mul", b.read(), 2.0))
+    b.store("Out", b.load("X", b.span(b.row, 2), b.span(0, dim("V")), starts=[BLOCK]), b.span(b.row, 2),
+            b.span(0, dim("V")), starts=[BLOCK])  # fmt: skip
+    check(b, np.arange(15, dtype=np.float32).reshape(5, 3), loads=2)
+
+
 @pytest.mark.parametrize("stores", [True, False])
 def test_a_branch_between(stores):
     b = Rows()
@@ -141,6 +149,20 @@ def test_a_branch_between(stores):
     b.branch(condition, then, lambda: None)
     b.write("Out", b.read())
     check(b, np.arange(15, dtype=np.float32).reshape(5, 3), loads=2 if stores else 1)
+
+
+def test_a_loop_between():
+    """After its rounds the tensor holds what the last of them stored, not what stood before the loop."""
+    b = Rows()
+    b.write("X", b.op("mul", b.read(), 2.0))
+
+    def body(index, total):
+        b.write("X", total)
+        return [b.op("add", total, 1.0)]
+
+    b.loop(0, 3, 1, [b.read("Out")], body)
+    b.write("Out", b.read())
+    check(b, np.arange(15, dtype=np.float32).reshape(5, 3), loads=3)
 
 
 def test_a_store_outside_of_the_loop_that_reads():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from tests.passes.checks import assert_same, count, floats
+from tests.passes.checks import assert_same, count, floats, outcome
 from tests.tile.build import Builder, dim
 from tilec.tile import ir
 from tilec.tile.passes.drop_dead import drop_dead
@@ -82,6 +82,25 @@ def test_a_column_and_a_row_of_one_element_do_not_merge():
     before, after = merged(b)
     assert count(after, ir.Load) == 2
     assert_same(before, after, {"X": np.arange(25, dtype=np.float32).reshape(5, 5)}, DIMS)
+
+
+def test_lengths_and_stretches_that_differ_do_not_merge():
+    b = Builder()
+    b.tensor("X", DType.F32, ["N"])
+    b.tensor("Out", DType.F32, ["N", "N"], access="out")
+    rows = b.span(0, dim("N"))
+    short, long = b.iota(1, (1, 3)), b.iota(1, (1, dim("N")))
+    total = b.reduce("sum", short, (0, 1), keeps_axes=False)
+    column = b.view(load(b), (0, None))
+    wide, narrow = b.broadcast(column, (dim("N"), dim("N"))), b.broadcast(column, (dim("N"), 1))
+    part = b.op("add", b.op("f32", b.op("add", long, total)), narrow)
+    b.store("Out", b.op("add", part, b.reduce("sum", wide)), rows, rows)
+    before, after = merged(b)
+    assert count(after, ir.Iota) == count(after, ir.Broadcast) == 2
+    x = np.arange(5, dtype=np.float32)
+    assert_same(before, after, {"X": x}, DIMS)
+    # 0 + 1 + 2 of the short one; a row's sum is five times its element, and once more itself.
+    np.testing.assert_array_equal(outcome(after, {"X": x}, DIMS)["Out"], x + 3 + 6 * x[:, None])
 
 
 def test_nan_is_one_constant():

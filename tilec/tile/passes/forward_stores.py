@@ -6,7 +6,6 @@ from tilec.tile import ir
 from tilec.tile.affine import extent_of
 from tilec.tile.make import make_pointwise
 from tilec.tile.rewrite import Rewriter, rewrite
-from tilec.tile.walk import stored_tensors
 from tilec.types import Activity, DType, Extent, TileType, broadcast_activity
 
 _ROUNDINGS: dict[DType, tuple[str, ...]] = {
@@ -27,7 +26,8 @@ def forward_stores(kernel: ir.Kernel) -> ir.Kernel:
 
 
 class _Forwarder:
-    """Knows the last store to each tensor and the region it stands in."""
+    """Knows the last store to each tensor and the region it stands in. What a branch or a loop stored stands in another
+    one than what comes behind it, and is not taken there."""
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self._kernel = kernel
@@ -37,9 +37,6 @@ class _Forwarder:
         match value:
             case ir.Store():
                 self._last[value.tensor] = (rewriter.open_regions[-1], value)
-            case ir.If() | ir.For() | ir.While():
-                for tensor in stored_tensors(value):
-                    self._last.pop(tensor, None)
             case ir.Load(tensor=tensor) if tensor in self._last:
                 region, store = self._last[tensor]
                 if region == rewriter.open_regions[-1] and _same_place(store.indices, value.indices):
