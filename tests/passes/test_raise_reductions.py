@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.passes.checks import assert_same, count, floats, outcome
 from tests.passes.kernels import row_kernel
+from tests.tile.build import dim
 from tilec.tile import ir
 from tilec.tile.passes.drop_dead import drop_dead
 from tilec.tile.passes.merge_equal import merge_equal
@@ -106,6 +107,22 @@ def test_no_lane_at_all(form):
     else:
         before = row_kernel(LOGSUMEXP[form], columns=2)
     assert_same(before, raised(before), {"X": np.zeros((5, 0), np.float32)}, {"M": 5, "V": 0})
+
+
+def test_a_logarithm_that_another_tile_is_reduced_by():
+    """Of no column it is -inf, which `y` shows: the rest alone would be 0."""
+
+    def build(b, x):
+        b.tensor("Y", DType.F32, ["M", "V"])
+        y = b.load("Y", b.span(0, 4), b.span(0, dim("V")), starts=[0])
+        beyond = b.load("X", b.span(0, 4), b.span(3, dim("V")), starts=[0, 3])
+        return b.op("sub", y, b.op("log", b.reduce("sum", shifted(b, beyond))))
+
+    before = row_kernel(build, wide=True)
+    after = raised(before)
+    tensors = {"X": np.zeros((4, 3), np.float32), "Y": np.ones((4, 3), np.float32)}
+    assert np.isposinf(outcome(before, tensors, {"M": 4, "V": 3})["Out"]).all()
+    assert_same(before, after, tensors, {"M": 4, "V": 3})
 
 
 NOT_RAISED = {

@@ -145,3 +145,37 @@ def test_what_is_masked_adds_nothing(name, case):
         for out in ("A", "B"):
             assert np.isfinite(got[out]).all()
             np.testing.assert_allclose(got[out], expected[out], rtol=1e-5, atol=1e-5 * columns**0.5)
+
+
+BESIDE = """
+kernel k(X: tensor<f32>[M, V], Y: tensor<f32>[M, V], A: tensor<f32>[M, 1], B: tensor<f32>[M, 1],
+         C: tensor<f32>[ceildiv(M, 4), V], D: tensor<f32>[ceildiv(M, 4)]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  let e = exp(x - rowmax(x))
+  let d = x - rowmean(x)
+  A[r :+ 4, :] = rowsum(Y[r :+ 4, 2 :+ V] * e)
+  B[r :+ 4, :] = rowsum(Y[r :+ 4, 2 :+ V] * square(d))
+  C[ctx.block.x :+ 1, :] = colsum(e)
+  D[ctx.block.x] = sum(square(d))
+}
+"""
+
+
+@pytest.mark.parametrize("case", ["resident", "streamed", "sizes not known", "shared sweeps"])
+def test_sums_over_other_lanes_than_the_maximum_or_the_mean(case):
+    """Of fewer columns, where the weight ends before the row does, of rows, and of everything."""
+    (rows, columns), options, known = CASES[case]
+    kernel = _run_passes(build(BESIDE), PASSES, True)
+    tensors = arguments(np.random.default_rng(7), rows, columns)
+    del tensors["W"]
+    blocks = -(-rows // 4)
+    tensors |= {"C": np.zeros((blocks, columns), np.float32), "D": np.zeros(blocks, np.float32)}
+    got = run_plan(kernel, tensors, options=options, known=known)
+    x, y = tensors["X"].astype(np.float64), tensors["Y"][:, 2:].astype(np.float64)
+    e, d = np.exp(x - x.max(axis=1, keepdims=True)), x - x.mean(axis=1, keepdims=True)
+    near = {"rtol": 1e-5, "atol": 4e-6 * columns**0.5}
+    np.testing.assert_allclose(got["A"], (y * e[:, :-2]).sum(axis=1, keepdims=True), **near)
+    np.testing.assert_allclose(got["B"], (y * d[:, :-2] ** 2).sum(axis=1, keepdims=True), **near)
+    np.testing.assert_allclose(got["C"], [e[at : at + 4].sum(axis=0) for at in range(0, rows, 4)], **near)
+    np.testing.assert_allclose(got["D"], [(d[at : at + 4] ** 2).sum() for at in range(0, rows, 4)], **near)
