@@ -23,6 +23,7 @@ HEAD = (
 )
 ROWS = HEAD + "  let r = ctx.block.x * 4\n  let x = X[r :+ 4, :]\n  let t = T[r :+ 4, new]\n"
 STORES = "  L[r :+ 4, new] = loss\n  G[r :+ 4, :] = grad(loss, x)\n}\n"
+SIDES = "  L[r :+ 4, new] = where(ok, sides, 0.0)\n  G[r :+ 4, :] = where(ok, x, 0.0)\n}\n"
 KERNELS = {
     "an index that is ignored": ROWS + "  let loss = where(t != 3, logsumexp(x) - pick(x, t), 0.0)\n" + STORES,
     "two conditions, one inside the other": ROWS
@@ -30,6 +31,12 @@ KERNELS = {
     "the other side": ROWS + "  let loss = where(t == 3 || t < 0, 0.0, rowmean(square(x)))\n" + STORES,
     "class weights": ROWS
     + "  let loss = where(t >= 0 && t != 3, (logsumexp(x) - pick(x, t)) * pick(W[:], t), 0.0)\n" + STORES,
+    "one condition or another": ROWS
+    + "  let ok = t >= 0 && t != 3\n  let l = logsumexp(x)\n"
+    "  let sides = where(t < 3 || t > 3, l, 0.0) + where(t > 3, 2.0 * l, 0.0)\n" + SIDES,
+    "not one condition, but another": ROWS
+    + "  let ok = !(t == 3) && !(t < 0)\n  let l = rowmax(x)\n"
+    "  let sides = where(!(t > 3) && t < 3, l, 0.0) + where(t > 3, 2.0 * l, 0.0)\n" + SIDES,
     "several reductions": ROWS
     + "  let ok = t >= 0 && t != 3\n  let p = softmax(x)\n  let loss = where(ok, rowsum(p * x) + rowmax(x), 0.0)\n"
     + STORES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.plan.harness import check, storage_dtype
+from tests.plan.harness import check, run_plan, storage_dtype
 from tests.tile.build import Builder, dim
 from tilec.types import ONE, DType, Extent, Symbol, apply
 
@@ -327,3 +327,20 @@ def test_the_later_of_two_stores_stays_whatever_their_masks(rng):
     b.store("Y", b.op("mul", x, 2.0), *whole)
     zeros = np.zeros((9, 5), np.float32)
     check(b.kernel(), {"X": normal(rng, (9, 5)), "Y": zeros, "Z": zeros})
+
+
+def test_where_an_operand_that_drops_its_axes_is_needed(rng):
+    """The condition is one a column: the last axis of two, and of three before the first is summed."""
+    b = Builder()
+    b.tensor("X", F32, (4, "N", "N"))
+    b.tensor("C", F32, ("N",))
+    b.tensor("Out", F32, ("N", "N"), "out")
+    rows = b.span(0, dim("N"))
+    x = b.load("X", b.span(0, 4), rows, rows)
+    total = b.reduce("sum", b.op("abs", b.op("sub", x, b.reduce("max", x, (0,)))), (0,), keeps_axes=False)
+    b.store("Out", b.op("where", b.op("gt", b.load("C", rows), 0.0), total, 0.0), rows, rows)
+    tensors = {"X": normal(rng, (4, 5, 5)), "C": normal(rng, (5,)), "Out": np.zeros((5, 5), np.float32)}
+    kernel = b.kernel()
+    check(kernel, tensors)
+    total = np.abs(tensors["X"].astype(np.float64) - tensors["X"].max(axis=0)).sum(axis=0)
+    np.testing.assert_allclose(run_plan(kernel, tensors)["Out"], np.where(tensors["C"] > 0, total, 0.0), rtol=1e-6)
