@@ -41,6 +41,7 @@ CONVENTIONS = {
     "no zero in a product": ("rowprod(x)", row(2, 3, 4), row(12, 8, 6)),
     "one zero in a product": ("rowprod(x)", row(2, 0, 4), row(0, 8, 0)),
     "two zeros in a product": ("rowprod(x)", row(2, 0, 0), row(0, 0, 0)),
+    "a zero and an infinity in a product": ("rowprod(x)", row(0, np.inf), row(np.inf, 0)),
     "pow at 0": ("pow(x, y)", row(0, 0, 2), row(0, 0, 12)),
     "y itself": ("x", row(1, 2), row(1, 1)),
     "a side not taken": ("where(x > 0.0, sqrt(x), 0.0)", row(-4, 0, 4), row(0, 0, 0.25)),

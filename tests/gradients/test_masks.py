@@ -24,6 +24,14 @@ kernel kept(X: tensor<f32>[M], W: tensor<f32>[8], G: tensor<f32>[8]) {
   G[:] = grad(y, w)
 }
 
+kernel lessened(X: tensor<f32>[M], W: tensor<f32>[8], G: tensor<f32>[M]) {
+  let x = X[0 :+ 8]
+  var acc: tile<f32>[8] = 1.0
+  acc -= square(x)
+  let y = sum(acc * W[:])
+  G[0 :+ 8] = grad(y, x)
+}
+
 kernel picked(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M, 1], G: tensor<f32>[M, 1],
               H: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 4
@@ -66,6 +74,11 @@ def test_what_an_assignment_keeps_gets_the_gradient_of_the_lanes_kept(m):
     w = np.arange(1, 9, dtype=F32)
     got = m.kept(np.ones(5, F32), w, device="numpy").G
     assert got.tolist() == [0, 0, 0, 0, 0, 12, 14, 16]
+
+
+def test_what_is_subtracted_from_some_lanes_gets_the_opposite_gradient(m):
+    x, w = np.arange(1, 6, dtype=F32), np.arange(8, dtype=F32)
+    assert m.lessened(x, w, device="numpy").G.tolist() == (-2 * x * w[:5]).tolist()
 
 
 def test_a_pick_of_a_lane_outside_sends_nothing(m):
