@@ -99,6 +99,18 @@ CASES = {
         "  var z: tile<f32>[4, 3] = 0.0\n  for i in range(0, V, 3) {\n    z += exp(X[r :+ 4, i :+ 3] * c)\n  }\n",
         _ragged, ("c",),
     ),
+    "a sum that starts with what it is derived by": case(
+        "  var z = x * x\n  for i in range(0, n) {\n    z += x * f32(i)\n  }\n",
+        lambda x, c, n, s: x * x + x * sum(range(n)),
+    ),
+    "a sum that starts with that itself": case(
+        "  var z = x\n  for i in range(0, n) {\n    z -= x * c\n  }\n", lambda x, c, n, s: x - n * x * c, ("x", "c"),
+    ),
+    "chunks that are written over before the gradient": case(
+        "  var z = c * 0.0\n  for i in range(0, 6, 3) {\n    z += rowsum(X[r :+ 4, i :+ 3] * c)\n  }\n"
+        "  X[r :+ 4, :] = x * 0.0\n",
+        lambda x, c, n, s: x[:, :6].sum(1, keepdim=True) * c, ("c",),
+    ),
     "sums under a condition": case(
         "  var a = c * 0.0\n  for i in range(0, V, 3) {\n    if i < n {\n      a += rowsum(X[r :+ 4, i :+ 3]) * s * c\n"
         "    }\n  }\n  let z = a * c\n",
@@ -170,6 +182,9 @@ FAULTS = {
         "break",
     ),
     "rounds": ("  var z = x\n  for i in range(0, n) {\n    z = z * x\n  }\n", "E0433", "build on each other"),
+    "differences": (
+        "  var z = x\n  for i in range(0, n) {\n    z = z - z * 0.5\n  }\n", "E0433", "build on each other",
+    ),
     "too many rounds": ("  var z = x\n  for i in range(0, 1000) {\n    z = sin(z) * x\n  }\n", "E0434", "1000 rounds"),
     "another read": ("  let z = square(X[r :+ 4, :])\n", "E0432", "another read of `X`, in line 5"),
     "an earlier value": (

@@ -66,6 +66,15 @@ def test_conventions(name):
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-7)
 
 
+def test_what_is_taken_under_many_conditions_is_nothing_where_none_holds():
+    """The slope of a root is NaN below 0 and infinite there, where none of five conditions takes it."""
+    sides = [f"where(x > {number}.0, u * {number + 1}.0, 0.0)" for number in range(5)]
+    x = row(-4, 0, 0.25, 4, 6.25)
+    text = kernel_text(" + ".join(sides), before="  let u = sqrt(x)\n")
+    got = gradient(text, draw(np.random.default_rng(0), *x.shape) | {"x": x}, "x")
+    np.testing.assert_allclose(got, row(0, 0, 1, (1 + 2 + 3 + 4) / 4, 15 / 5), rtol=1e-6)
+
+
 def test_where_a_formula_changes_over():
     """At 1 the library's `tanhshrink` goes from a polynomial, whose slope is less close than its value, to another."""
     np.testing.assert_allclose(grad_of("tanhshrink(x)", row(-1, 1)), np.tanh(1.0) ** 2, rtol=1e-5)
@@ -128,6 +137,16 @@ def test_ties_against_torch(expression, function, data):
     expected = by_torch(function, values, "x")
     got = gradient(kernel_text(expression), values, "x")
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("expression", "slope"), [("logsumexp(x + c)", 1.0), ("2.0 * logsumexp(x - c)", -2.0), ("log_softmax(x + c)", 0.0)]
+)
+def test_what_shifts_all_logits_of_a_row(expression, slope):
+    """The logsumexp moves as much, since probabilities sum to 1, and what is relative to it does not."""
+    values = draw(np.random.default_rng(2), 5, 7)
+    got = gradient(kernel_text(expression, "c"), values, "c")
+    np.testing.assert_allclose(got, np.full((5, 1), slope), atol=3e-6)
 
 
 LOSSES = {

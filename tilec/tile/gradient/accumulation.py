@@ -134,8 +134,9 @@ class _LoopBuilder:
         counter.name = f"{loop.index.name.split('.')[0]}.{counter.number}"
         copier.replace(loop.index, counter)
         arguments = {index: replace(loop.carried[index]) for index in state}
-        for index in self.seeds:  # what the sums hold does not matter, only which lanes they have
-            copier.replace(loop.carried[index], loop.initial[index])
+        for index in self.seeds:  # what the sums hold does not matter, only which lanes they have: no way back to that
+            start = loop.initial[index]
+            copier.replace(loop.carried[index], self.ledger.add(ir.Stop(start.type, self.ledger.span, start)))
         for index, argument in arguments.items():
             copier.replace(loop.carried[index], argument)
         body = [value for value in loop.body.body if value.number in numbers]

@@ -27,7 +27,7 @@ def differentiate(kernel: ir.Kernel) -> ir.Kernel:
         reporter.raise_if_errors()
         kernel = rewrite(opened, _Differentiator(opened, reporter).rule)
         reporter.raise_if_errors()
-    if ir.Stop in kinds:
+    if any(isinstance(value, ir.Stop) for value in walk(kernel.body)):  # the user's, and those of derived loops
         kernel = rewrite(kernel, _without_stops)
     return drop_dead(kernel) if kinds & {ir.Gradient, ir.Stop} else kernel
 
