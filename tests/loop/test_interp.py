@@ -324,3 +324,10 @@ def test_memory_under_a_false_mask_is_not_touched():
     )
     result = run(made, x=np.arange(1, 6, dtype=np.float32), out=np.zeros(6, np.float32))
     assert result["out"].tolist() == [1, 2, 3, 4, 5, -1]
+
+
+def test_of_two_branches_each_thread_takes_one():
+    out = buffer("out")
+    one, other = (ir.StoreElement(out, LANE, f32(number)) for number in (1.0, 2.0))
+    result = run(program(ir.If(op("lt", LANE, u32(5)), (one,), (other,)), buffers=(out,)), out=np.zeros(32, np.float32))
+    assert result["out"].tolist() == [1.0] * 5 + [2.0] * 27

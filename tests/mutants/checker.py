@@ -39,7 +39,7 @@ CHECKER = Table("checker", ("tests/loop/test_interp.py", "tests/loop/test_race_h
 )  # fmt: skip
 
 (
-    CHECKER.file("tilec/loop/interp.py")
+    CHECKER.file("tilec/loop/interp.py", "tests/loop/test_interp.py::test_of_two_branches_each_thread_takes_one")
     ("mask", '(statement.then, mask & condition), (statement.otherwise, mask & ~condition)', '(statement.then, mask & condition), (statement.otherwise, mask)')
     ("mask", 'running = running & (index < stop)', 'running = running & (index <= stop)')
     ("mask", 'running = running & ~threads.value_of(statement.until)', 'pass')

@@ -201,6 +201,36 @@ def around(widened):
     return np.concatenate([near, -near, np.array([np.nan], np.float32)]).astype(np.float32)
 
 
+@pytest.mark.parametrize("name", ["f16_high", "bf16_high"])
+def test_of_two_halves_the_high_one_is_widened(device, name):
+    """Whatever the low half holds, none of it shows."""
+    numbers = np.array([1.0, -2.5, 0.15625, -1.9921875], np.float32)
+    halves = numbers.astype(np.float16).view(np.uint16) if name == "f16_high" else numbers.view(np.uint32) >> 16
+    words = (halves.astype(np.uint32)[:, None] << 16 | np.arange(1, 65536, 257, dtype=np.uint32)).ravel()
+    actual = run_expression(device, f"{name}(x)", [name], [words], [U32], F32)
+    np.testing.assert_array_equal(actual, np.repeat(numbers, len(words) // 4))
+
+
+@pytest.mark.parametrize("name", ["pack_f16", "pack_bf16", "pack_bf16_numbers"])
+def test_two_numbers_are_rounded_into_their_halves(device, name):
+    """Ties, numbers just beside them and, where they may come, NaNs: each in both halves beside each."""
+    base = np.array([1.0, -1.0, 1e-3, 300.0], np.float32).view(np.uint32)[:, None] & 0xFFFF0000
+    ends = np.array([0, 0x1000, 0x3000, 0x7FFF, 0x8000, 0x8001, 0x18000, 0xFFFF], np.uint32)
+    numbers = (base + ends).ravel().view(np.float32)
+    if name != "pack_bf16_numbers":
+        numbers = np.concatenate([numbers, np.array([0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)])
+    low, high = (each.ravel() for each in np.meshgrid(numbers, numbers))
+    words = run_expression(device, f"{name}(x, y)", [name], [low, high], [F32, F32], U32)
+    for half, number in ((words & 0xFFFF, low), (words >> 16, high)):
+        is_nan = np.isnan(number)
+        if name == "pack_f16":
+            got, expected = half.astype(np.uint16).view(np.float16), number.astype(np.float16)
+        else:
+            got, expected = bf16_from_bits(half.astype(np.uint16)), bf16_from_bits(bf16_bits(number))
+        np.testing.assert_array_equal(got[~is_nan], expected[~is_nan])
+        assert np.isnan(got[is_nan]).all()
+
+
 def test_every_midpoint_is_rounded_to_even_f16(device):
     points = around(ALL_16.astype(np.uint16).view(np.float16).astype(np.float32))
     points = points[~((flushed(points) == 0) & (points != 0))]
@@ -221,6 +251,17 @@ def test_every_midpoint_is_rounded_to_even_bf16(device):
     np.testing.assert_array_equal(actual[~is_nan], bf16_bits(points)[~is_nan])
     assert np.isnan(bf16_from_bits(actual[is_nan].astype(np.uint16))).all()
     assert (actual < 65536).all()
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+def test_every_midpoint_is_rounded_to_even_and_widened(device, name):
+    every = ALL_16.astype(np.uint16)
+    points = around(every.view(np.float16).astype(np.float32) if name == "f16" else bf16_from_bits(every))
+    points = points[~((flushed(points) == 0) & (points != 0)) & ~np.isnan(points)]
+    actual = run_expression(device, f"round_{name}(x)", [f"round_{name}"], [points], [F32], F32)
+    with np.errstate(over="ignore"):
+        expected = points.astype(np.float16).astype(np.float32) if name == "f16" else bf16_from_bits(bf16_bits(points))
+    np.testing.assert_array_equal(actual, expected)
 
 
 def test_bf16_rounding_is_that_of_ml_dtypes():
@@ -253,3 +294,17 @@ def test_trigonometry_of_any_size(device, name, tolerance):
     x = (sizes * rng.choice([-1, 1], 50_000)).astype(np.float32)
     actual = run_row(device, POINTWISE[name], [x], [F32], F32)
     np.testing.assert_allclose(actual, evaluate(name, x), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("name", "function"), [("log", np.log), ("log2", np.log2)])
+def test_logarithms_of_subnormal_numbers_are_right_or_those_of_0(device, name, function):
+    words = np.array([1, 2, 0x1234, 0x3FFFFF, 0x400000, 0x600000, 0x7FFFFF, 0x800000], np.uint32)
+    actual = run_expression(device, f"{name}_f32(bitcast<f32>(x))", [f"{name}_f32"], [words], [U32], F32)
+    expected = function(words.astype(np.float64) * 2.0**-149)
+    assert (np.isclose(actual, expected, rtol=3e-7, atol=0) | ((words < 0x800000) & (actual == -np.inf))).all(), actual
+
+
+def test_expm1_of_the_least_normal_numbers_is_the_number(device):
+    """Half of one is subnormal, and may be flushed to 0: no step may go by it."""
+    x = np.array([1.1754944e-38, 1.5e-38, -2.2e-38, 2.4e-38], np.float32)
+    np.testing.assert_allclose(run_row(device, POINTWISE["expm1"], [x], [F32], F32), x, rtol=4e-7)

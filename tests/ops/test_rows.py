@@ -78,6 +78,15 @@ def test_the_rule_has_a_form_and_a_reference_for_what_it_accepts(row):
         assert result.shape == (3,)
 
 
+@pytest.mark.parametrize("row", [row for row in POINTWISE.values() if row.commutes], ids=lambda row: row.name)
+def test_operands_of_what_commutes_may_change_places(row):
+    for signature in signatures(row):
+        left, right = signature.operands
+        assert left is right
+        some = np.array([0, 1, 2, 1], NUMPY_DTYPES[left]), np.array([1, 0, 2, 3], NUMPY_DTYPES[left])
+        np.testing.assert_array_equal(evaluate(row.name, *some), evaluate(row.name, *some[::-1]))
+
+
 def test_forms_are_only_for_what_the_rule_accepts():
     for row in POINTWISE.values():
         keys = {each.operands[1] if row.rule == "where" else each.operands[0] for each in signatures(row)}

@@ -15,7 +15,7 @@ kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], a
     "a pick of a lane outside the tensor": ("""
 kernel run(A: tensor<f32>[M, V], T: tensor<i32>[M, 1], Y: tensor<f32>[M, 1]) {
   let r = ctx.block.x * 8
-  Y[r :+ 8, :] = pick(A[r :+ 8, 4 :+ 16], T[r :+ 8, :])
+  Y[r :+ 8, :] = pick(A[r :+ 8, 4 :+ 16] + 9.0, T[r :+ 8, :])
 }
 """, {"M": 19, "V": 11}),
     "a grid of three axes with a loop": ("""
@@ -123,7 +123,7 @@ kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 16]) {
   let r = ctx.block.x * 4
   var acc: tile<f32>[4, 16] = 1.0
   for c in range(0, V, 16) {
-    acc += X[r :+ 4, c :+ 16]
+    acc = acc * 0.5 + X[r :+ 4, c :+ 16]
   }
   Y[r :+ 4, :] = rowsum(acc)
   Z[r :+ 4, :] = acc

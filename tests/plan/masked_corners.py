@@ -9,6 +9,11 @@ kernel run(W: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
   Y[r :+ 8, :] = W[r + 5 :+ 1, :]
 }
 """, {"M": 11, "V": 6}),
+    "a ragged tile beside a whole one": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[ceildiv(M, 8), V]) {
+  Y[ctx.block.x :+ 1, :] = colmax(X[ctx.block.x * 8 :+ 8, :] + f32(iota(0)))
+}
+""", {"M": 11, "V": 6}),
     "one element too many": ("""
 kernel run(X: tensor<f32>[8], Y: tensor<f32>[12]) {
   Y[5 :+ 8] = X[:] + 1.0

@@ -175,7 +175,7 @@ def test_a_point_outside_makes_the_spans_beside_it_inactive():
 
 
 def test_assigning_leaves_what_the_value_does_not_cover():
-    """acc += A[0 :+ 1, c :+ 4] over a row of 6: the last, ragged chunk keeps what the first left."""
+    """acc = 2 acc + A[0 :+ 1, c :+ 4] over a row of 6: the last, ragged chunk keeps what the first left."""
     b = Builder()
     b.tensor("A", F32, [1, "V"])
     b.tensor("Out", F32, [1, 4], "out")
@@ -184,12 +184,12 @@ def test_assigning_leaves_what_the_value_does_not_cover():
     def chunk(index, acc):
         start = Extent.of(Symbol(index.name, "loop"))
         x = b.load("A", b.span(0, 1), b.span(index, 4), starts=(0, start))
-        return (b.update(acc, b.op("add", acc, x)),)
+        return (b.update(acc, b.op("add", b.op("mul", acc, 2.0), x)),)
 
     (acc,) = b.loop(0, b.dim(dim("V")), 4, [zero], chunk)
     b.store("Out", acc, b.span(0, 1), b.span(0, 4))
     a = np.arange(1, 7, dtype=np.float32)[None]
-    np.testing.assert_array_equal(check(b.kernel(), {"A": a}, {"V": 6})["Out"], [[1 + 5, 2 + 6, 3, 4]])
+    np.testing.assert_array_equal(check(b.kernel(), {"A": a}, {"V": 6})["Out"], [[2 * 1 + 5, 2 * 2 + 6, 3, 4]])
 
 
 def test_padding_makes_every_lane_active():
@@ -216,13 +216,13 @@ def test_picks():
     b.store("Weight", b.view(b.pick(b.load("W", b.span(0, 4)), t), (0,)), b.span(0, 3))
     # Lanes 2 and 3 of this tile are outside the tensor: a pick of them gives 0.
     late = b.load("A", b.span(0, 3), b.span(2, 4), starts=(0, 2))
-    b.store("Late", b.view(b.pick(late, t), (0,)), b.span(0, 3))
+    b.store("Late", b.view(b.pick(b.op("add", late, 5.0), t), (0,)), b.span(0, 3))
     a = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
     tensors = {"A": a, "W": np.array([5, 6, 7, 8], np.float32), "T": np.array([1, 3, -1], np.int32)}
     actual = check(b.kernel(), tensors, {})
     np.testing.assert_array_equal(actual["Out"], [2, 8, 0])
     np.testing.assert_array_equal(actual["Weight"], [6, 8, 0])
-    np.testing.assert_array_equal(actual["Late"], [4, 0, 0])
+    np.testing.assert_array_equal(actual["Late"], [9, 0, 0])
 
 
 # --- memory --------------------------------------------------------------------------------------------------
