@@ -14,6 +14,7 @@ from tilec.errors import InternalError
 from tilec.loop import interp, interp_threads, ir
 from tilec.loop.verify import verify
 from tilec.options import Limits, Options
+from tilec.wgsl.emit import emit
 
 
 def shuffled(mask, *, threads=32):
@@ -83,6 +84,17 @@ def test_a_reduction_over_subgroups(made, expected):
     dtype = np.uint32 if max(expected) > 99 else np.int32
     got = run(made, out=np.zeros(32, dtype))
     np.testing.assert_array_equal(got["out"], np.repeat(np.array(expected, dtype), 8))
+
+
+@pytest.mark.parametrize(
+    "value", [ir.Shuffle(LANE, 1), ir.SubgroupReduce("or", LANE, 8), LANE], ids=["shuffle", "reduce", "neither"]
+)
+def test_the_text_enables_subgroups_where_it_uses_them(value):
+    """Tint refuses a text that uses them without; naga, for which the line is taken out, does not ask."""
+    out, local = buffer("out", U32), ir.Local("value", U32)
+    text = emit(program(ir.Let(local, value), ir.StoreElement(out, LANE, local), buffers=(out,)))
+    tint.assert_valid(text)
+    assert ("enable subgroups;" in text) is (value is not LANE)
 
 
 @pytest.mark.parametrize(

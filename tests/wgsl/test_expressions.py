@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.wgsl.programs import (
     LOCAL_INDEX,
@@ -22,6 +23,8 @@ from tilec.loop.ir import (
     Op,
     Select,
     StoreElement,
+    Uniform,
+    UniformField,
 )
 from tilec.types import DType
 from tilec.wgsl.emit import emit
@@ -108,6 +111,58 @@ def test_comparisons_as_arguments_are_no_templates():
     accepted(store_each(Select(less, Op("u32", (more,), U32), Op("u32", (shift,), U32)), U32))
     accepted(store_each(Select(Op("and", (less, more), BOOL), more, shift), BOOL))
     accepted(store_each(Op("where", (more, less, shift), BOOL), BOOL))
+    accepted(store_each(Op("where", (less, more, shift), BOOL), BOOL))
+
+
+def test_a_choice_is_of_the_type_of_what_is_chosen(lavapipe):
+    less = Op("lt", (LOCAL_INDEX, const(U32, 3)), BOOL)
+    chosen = Op("where", (less, i32(LOCAL_INDEX), const(I32, -7)), I32)
+    assert evaluate(lavapipe, chosen, I32).tolist() == [0, 1, 2] + [-7] * (THREADS - 3)
+
+
+def test_remainders_of_unsigned_sums_and_products(lavapipe):
+    """Of u32 alone the remainder is an operator."""
+    i, lanes = LOCAL_INDEX, np.arange(THREADS, dtype=np.uint32)
+
+    def remainder(a: Expr, b: Expr) -> Expr:
+        return Op("rem", (a, b), U32)
+
+    five, seven = const(U32, 5), const(U32, 7)
+    for value, expected in (
+        (remainder(Op("add", (i, five), U32), seven), (lanes + 5) % 7),
+        (remainder(Op("mul", (i, five), U32), seven), lanes * 5 % 7),
+        (Op("mul", (five, remainder(i, seven)), U32), 5 * (lanes % 7)),
+        (remainder(seven, Op("add", (i, five), U32)), 7 % (lanes + 5)),
+        (remainder(const(U32, 60), remainder(i, seven)), np.where(lanes % 7 == 0, 0, 60 % np.maximum(lanes % 7, 1))),
+        (Op("sub", (remainder(i, seven), remainder(i, five)), U32), lanes % 7 - lanes % 5),
+    ):
+        np.testing.assert_array_equal(evaluate(lavapipe, value, U32), expected)
+
+
+def test_the_sign_of_a_quotient_is_not_that_of_its_dividend(lavapipe):
+    """The lowest integer is its own negative: `-x / 2` of it is negative, `-(x / 2)` is not."""
+    x = i32(Op("add", (LOCAL_INDEX, const(U32, 2**31)), U32))
+    value = Op("neg", (Op("div", (x, const(I32, 2)), I32),), I32)
+    expected = -np.trunc((np.arange(THREADS) - 2.0**31) / 2)
+    np.testing.assert_array_equal(evaluate(lavapipe, value, I32), expected)
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_a_flag_is_an_operand_as_any_other_bool(lavapipe, flag):
+    """It is a number in memory, so that its text is a comparison."""
+    field = UniformField("flag", BOOL, scalar="flag")
+    is_low = Op("lt", (LOCAL_INDEX, const(U32, 3)), BOOL)
+    low = np.arange(THREADS) < 3
+    for value, expected in (
+        (Op("not", (Uniform(field),), BOOL), np.full(THREADS, not flag)),
+        (Op("eq", (Uniform(field), is_low), BOOL), low == flag),
+        (Op("ne", (is_low, Uniform(field)), BOOL), low != flag),
+        (Op("and", (Uniform(field), is_low), BOOL), low & flag),
+        (Op("or", (is_low, Op("not", (Uniform(field),), BOOL)), BOOL), low | (not flag)),
+    ):
+        start = {"Out": np.zeros(THREADS, np.uint32)}
+        got = run(lavapipe, store_each(value, BOOL, uniforms=[field]), start, scalars={"flag": flag})["Out"]
+        np.testing.assert_array_equal(got, expected)
 
 
 # --- size ------------------------------------------------------------------------------------------------------

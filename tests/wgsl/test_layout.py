@@ -112,6 +112,18 @@ def test_dispatches_share_bindings_and_keep_their_own_access():
     assert re.search(r"binding\(2\) var<storage, read> scratch_1: array<u32>", emitted.text)
 
 
+def test_without_uniforms_buffers_are_numbered_from_0():
+    from tilec.loop.ir import Dispatch, Program
+    from tilec.types import ONE, ZERO
+
+    out, source = out_buffer(U32), Buffer("A", U32, "A", False)
+    count = UniformField("workgroup_count", U32, extent=ONE)
+    body = (StoreElement(out, LOCAL_INDEX, Load(source, LOCAL_INDEX)),)
+    one = Program("k", (Dispatch("k", 64, ONE, count, (source, out), (), body),), (), ZERO, ())
+    assert [(b.number, b.name) for b in layout.bindings(one)] == [(0, "A"), (1, "Out")]
+    assert "binding(0) var<storage, read> A" in accepted(one).text
+
+
 def test_lines_know_their_source():
     from tilec.source import Source, Span
     from tilec.wgsl.emit import emit_module

@@ -270,12 +270,13 @@ class _FunctionEmitter:
         self._writer.line(f"let {name} = {text};")
         return name
 
-    def _fixed_value(self, expression: Expr, hint: str, least: Level = Level.SUM) -> str:
+    def _fixed_value(self, expression: Expr, hint: str) -> str:
         """A text that means the same wherever it stands in the loop that follows."""
         is_fixed = isinstance(expression, (Const, Uniform, Builtin)) or (
             isinstance(expression, Local) and expression.number in self._fixed
         )
-        return self._printer.operand(expression, least) if is_fixed else self._hoist(hint, self._text(expression))
+        text = self._text(expression)
+        return text if is_fixed else self._hoist(hint, text)
 
     def _text(self, expression: Expr) -> str:
         return self._printer.text(expression)
@@ -357,7 +358,7 @@ class _FunctionEmitter:
     def _loop(self, statement: Loop) -> None:
         start = self._text(statement.start)
         stop = self._fixed_value(statement.stop, "stop")
-        step = self._fixed_value(statement.step, "step", Level.BITS_XOR)
+        step = self._fixed_value(statement.step, "step")
         self._fixed.add(statement.index.number)
         index = self._define(statement.index)
         condition = f"{index} < {stop}"

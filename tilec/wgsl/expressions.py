@@ -194,9 +194,7 @@ class ExpressionPrinter:
         if not is_plain(node.dtype, node.value):
             # The literal is a call of this helper.
             self._use_helper(FROM_BITS)
-            return literal(node.dtype, node.value), Level.PRIMARY
-        text = literal(node.dtype, node.value)
-        return text, Level.UNARY if text.startswith("-") else Level.PRIMARY
+        return literal(node.dtype, node.value), Level.UNARY  # it may have a sign
 
     def index_text(self, expression: Expr, length: int | None = None) -> str:
         """The text of a statement's own index into an array of `length` elements."""
