@@ -1,7 +1,7 @@
 """`python -m tests.accuracy > docs/accuracy.md`: errors of the losses and their gradients against float64.
 
-Prints the page; what is above its bound goes to standard error, and makes the exit code 1. `--device NAME` adds
-another adapter, such as a GPU; `--on NAMES` chooses all of them.
+Prints the page; what is above its bound goes to standard error, and makes the exit code 1. `--on NAMES` chooses the
+implementations, which may be other adapters: `--on NVIDIA > docs/accuracy-h200.md` was run on an H200.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.accuracy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--on", default=",".join(IMPLEMENTATIONS), metavar="NAMES", help="implementations, by commas")
-    parser.add_argument("--device", action="append", default=[], metavar="NAME", help="another adapter, by its name")
+    parser.add_argument("--on", default=",".join(IMPLEMENTATIONS), metavar="NAMES", help="implementations or adapters, by commas")
     parser.add_argument("--match", default="", metavar="TEXT", help="only functions whose name has it")
     parser.add_argument("--dtype", default=",".join(DTYPES), metavar="TYPES", help="storage types, by commas")
     given = parser.parse_args(arguments)
-    names = (*given.on.split(","), *given.device)
+    names = tuple(given.on.split(","))
     found = []
     for loss, dtype, report in reports(names, given.match, tuple(given.dtype.split(","))):
         found.append((loss, dtype, report))

@@ -1,10 +1,11 @@
-"""The page docs/accuracy.md, from figures."""
+"""The page docs/accuracy.md, or one of other devices, from figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tests.accuracy.measure import DRAWS, Report
+from tests.diff import backends
 from tests.diff.catalog import SHORT_ROWS
 from tests.reference.training_table import Loss
 from tests.std.test_training import differentiated
@@ -13,11 +14,17 @@ TITLES = {
     "lavapipe": "lavapipe", "swiftshader": "SwiftShader", "dawn:lavapipe": "Dawn, lavapipe", "chromium": "Chromium",
 }  # fmt: skip
 
-HEAD = """\
-# How accurate the losses are
+WORDS = {
+    "lavapipe": "naga (wgpu) on lavapipe (Mesa 25)", "swiftshader": "naga on SwiftShader",
+    "dawn:lavapipe": "Tint in Dawn on lavapipe",
+    "chromium": "Tint in a page of Chromium, on its SwiftShader, which runs the files that `tilec compile` writes",
+}  # fmt: skip
 
-Made by `python -m tests.accuracy > docs/accuracy.md`, which fails where an error is above its bound; `--device NAME`
-adds another adapter. Not edited by hand.
+HEAD = """\
+# How accurate the losses are{where}
+
+Made by `python -m tests.accuracy{options}`, which fails where an error is above its bound; `--on NAMES` chooses
+other implementations and adapters, by parts of their names. Not edited by hand.
 
 Each loss of the library and its derived gradient in its first argument (the logits, the prediction), in each storage
 type, against float64: the loss against a NumPy function written from the formula, the gradient against the derived
@@ -34,8 +41,8 @@ those are too loose. Every element must lie in its own range, and so must the ex
 widest bound of the tamest and of the wildest data; "nearest" is the largest share that any error has of its own
 bound. Figures are `loss / gradient`.
 
-**Implementations**: naga (wgpu) on lavapipe (Mesa 25) and on SwiftShader, Tint in Dawn on lavapipe, and in a page of
-Chromium, on its SwiftShader, which runs the files that `tilec compile` writes.
+**Implementations**:
+{implementations}
 
 **The data**, drawn, the same each time. Numbers are normal with a deviation of 1 to 4, probabilities uniform. Ties:
 rounded to halves. Zeros: three in ten are 0. Large: one in five is up to 10,000 times as large. Shift: 1e4 or 1e6 is
@@ -47,16 +54,26 @@ Ignored: rows whose class is none, of NaN, infinities or 3e38. (f16 does without
 
 def page(names: Sequence[str], found: Sequence[tuple[Loss, str, Report]]) -> str:
     """Markdown: the head, then a table for each type."""
+    others = [name for name in names if name not in WORDS]
+    head = HEAD.format(
+        where=f" on {', '.join(others)}" if others else "",
+        options=f" --on {','.join(names)}" if others else "",
+        implementations="\n".join(f"- {WORDS.get(name) or _words_of(name)}" for name in names),
+    )
     lines = [f"- {draw}" for draw in DRAWS]
     for name, most in SHORT_ROWS.items():
         lines.append(f"  (`{name}`, whose time grows with the square: {most} columns at most)")
-    text = HEAD + "\n".join(lines) + "\n"
+    text = head + "\n".join(lines) + "\n"
     for dtype in dict.fromkeys(dtype for _, dtype, _ in found):
         rows = [(loss, report) for loss, of, report in found if of == dtype]
         heads = ["function", "gradient in", "bound", *(TITLES.get(name, name) for name in names), "nearest"]
         text += f"\n## {dtype}\n\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n"
         text += "".join(f"| {' | '.join(_cells(names, loss, report))} |\n" for loss, report in rows)
     return text
+
+
+def _words_of(name: str) -> str:
+    return f"naga (wgpu) on {backends.open_device(name).info}"
 
 
 def _cells(names: Sequence[str], loss: Loss, report: Report) -> list[str]:
