@@ -264,4 +264,69 @@ kernel run(S: tensor<f32>[M, 1], X: tensor<f32>[M, V], Y: tensor<f32>[M, 1]) {
   Y[r :+ 8, :] = acc
 }
 """, {"M": 11, "V": 11}),
+    "a point just behind a row": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M]) {
+  let b = ctx.block.x
+  Y[b] = X[b, V] + X[b, V - 1]
+}
+""", {"M": 5, "V": 6}),
+    "means of spans that begin before the tensor": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, ceildiv(V, 4)]) {
+  let r = ctx.block.x * 8
+  let c = ctx.block.y
+  Y[r :+ 8, c :+ 1] = rowmean(X[r :+ 8, c * 4 - 3 :+ 9])
+}
+""", {"M": 5, "V": 14}),
+    "a loop whose values change places": ("""
+kernel run(X: tensor<f32>[M, V], N: tensor<i32>[1], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  var a = 1.0
+  var b = 2.0
+  for i in range(3, N[0] % 5 + 12, 2) {
+    let t = a
+    a = b * 0.5
+    b = t + f32(i)
+  }
+  Y[r :+ 4, :] = rowsum(X[r :+ 4, :]) * a + b
+}
+""", {"M": 5, "V": 14}),
+    "an axis of six between others": ("""
+kernel run(X: tensor<f32>[M, 6, V], Y: tensor<f32>[M, 6, V], Z: tensor<f32>[M, 6]) {
+  let r = ctx.block.x * 2
+  let x = X[r :+ 2, :, :]
+  Y[r :+ 2, :, :] = x * 2.0
+  Z[r :+ 2, :] = sum(x, axis: 2)
+}
+""", {"M": 5, "V": 5}),
+    "one element padded again and again": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 12]) {
+  let r = ctx.block.x * 8
+  let x = X[r :+ 8, 2 :+ 12]
+  let y = pad(exp(x), 4.0) + pad(cos(x), 3.0) + pad(sin(x), 2.0) * pad(tanh(x), 9.0)
+  Y[r :+ 8, :] = rowsum(y)
+  Z[r :+ 8, :] = y
+}
+""", {"M": 11, "V": 9}),
+    "sums in the branches of an if": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], alpha: f32) {
+  let r = ctx.block.x
+  let x = X[r :+ 1, :]
+  var s = amax(x)
+  if alpha > 1.0 {
+    s = sum(exp(x - s))
+  } else {
+    s = sum(square(x - s))
+  }
+  Y[r :+ 1, :] = s + amax(x * s)
+}
+""", {"M": 5, "V": 70}),
+    "a store between others of another mask": ("""
+kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[M, V], Z: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, 1 :+ V]
+  Y[r :+ 4, 1 :+ V] = W[r :+ 4, 1 :+ V]
+  Z[r :+ 4, 1 :+ V] = x + W[r :+ 4, 3 :+ V]
+  X[r :+ 4, 1 :+ V] = x * 2.0
+}
+""", {"M": 5, "V": 12}),
 }  # fmt: skip
