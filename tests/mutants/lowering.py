@@ -257,7 +257,8 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
 )  # fmt: skip
 
 (
-    LOWERING.file("tilec/loop/lower/jobs.py", "tests/plan/test_rows.py::test_rows_in_turn_exchange_through_two_places", "tests/plan/test_rows.py::test_rows_in_turn_with_little_workgroup_memory")
+    LOWERING.file("tilec/loop/lower/jobs.py", "tests/plan/test_rows.py::test_rows_in_turn_exchange_through_two_places",
+                  "tests/plan/test_rows.py::test_rows_in_turn_exchange_with_one_barrier_a_step", "tests/plan/test_rows.py::test_rows_in_turn_with_little_workgroup_memory")
     ("barrier", 'self.frame.turn = turn if may_alternate(self.frame, phase) else None', 'self.frame.turn = turn')
     ("barrier", 'self.frame.shared_is_read = True\n        self.frame.turn = turn if', 'self.frame.turn = turn if')
     ("index", 'first = multiply(add(multiply(workgroup, const(at_once)), self.frame.slot), const(turns))', 'first = add(multiply(workgroup, const(at_once * turns)), self.frame.slot)')

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.plan.harness import dims_of, run_plan
-from tests.plan.test_lowering import Rows, grid
-from tests.plan.test_mapping import doubled, row_sums
+from tests.plan.test_lowering import Rows, grid, normal
+from tests.plan.test_mapping import centred, doubled, row_sums
 from tests.plan.test_split import loss_and_gradient, tensors_of, three_sweeps
 from tests.tile.build import Builder, dim
 from tilec.facts import Facts
@@ -61,6 +61,16 @@ def one_row_a_block() -> ir.Kernel:
     x = b.load("X", *at, starts=[row])
     b.store("X", b.op("sub", x, b.reduce("max", x)), *at, starts=[row])
     return b.kernel((dim("M"), 1, 1))
+
+
+def one_block_of_rows() -> ir.Kernel:
+    """The whole tensor by one block: nothing but the number of its rows says where they end."""
+    b = Builder()
+    b.tensor("X", DType.F32, ("M", "V"), "inout")
+    at = (b.span(0, dim("M")), b.span(0, dim("V")))
+    x = b.load("X", *at)
+    b.store("X", b.op("sub", x, b.reduce("max", x)), *at)
+    return b.kernel()
 
 
 def beside_rows() -> ir.Kernel:
@@ -145,6 +155,74 @@ def test_rows_in_turn_exchange_through_two_places(build):
     got = run_plan(kernel, tensors, options=options)
     for name, array in expected.items():
         np.testing.assert_allclose(got[name], array, rtol=3e-5, atol=3e-5, err_msg=name)
+
+
+@pytest.mark.parametrize(("threads", "subgroup", "steps"), [(16, 4, 1), (64, 4, 2), (32, 2, 4)])
+def test_rows_in_turn_exchange_with_one_barrier_a_step(threads, subgroup, steps):
+    kernel, dims = one_block_of_rows(), {"M": 9, "V": 301}
+    options = Options(rows=True, threads=threads, limits=Limits(subgroup=subgroup))
+    made = plan(kernel, options, **dims)
+    (dispatch,) = made.dispatches
+    lanes, jobs = dispatch.phase.mapping.lanes, dispatch.phase.mapping.jobs
+    assert subgroup**steps < lanes <= subgroup ** (steps + 1)
+    assert dispatch.phase.mapping.turns == 4
+    assert jobs * lanes == threads
+    assert print_program(lower(kernel, made)).count("barrier") == steps
+    x = normal(np.random.default_rng(4), (9, 301))
+    got = run_plan(kernel, {"X": x}, options=options)["X"]
+    np.testing.assert_array_equal(got, x - x.max(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(("threads", "subgroup"), [(16, 4), (64, 4), (32, 2)])
+def test_rows_in_turn_that_exchange_again_and_again(threads, subgroup):
+    """Two places are too few for two exchanges a row."""
+    options = Options(rows=True, threads=threads, limits=Limits(subgroup=subgroup))
+    assert turns(centred(), options, M=9, V=301) == 4
+    x = normal(np.random.default_rng(5), (9, 301))
+    got = run_plan(centred(), {"X": x}, options=options)["X"]
+    shifted = x - x.max(axis=1, keepdims=True)
+    np.testing.assert_array_equal(got, shifted * np.abs(shifted).max(axis=1, keepdims=True))
+
+
+def log_sums() -> ir.Kernel:
+    k = Rows()
+    b = k.builder
+    b.tensor("X", DType.F32, ("M", "V"))
+    b.tensor("Y", DType.F32, ("M", 1), "out")
+    x = k.load("X")
+    most = b.reduce("max", x)
+    k.store("Y", b.op("add", most, b.op("log", b.reduce("sum", b.op("exp", b.op("sub", x, most))))), 1)
+    return b.kernel(grid())
+
+
+def entropies() -> ir.Kernel:
+    k = Rows()
+    b = k.builder
+    b.tensor("X", DType.F32, ("M", "V"))
+    b.tensor("Y", DType.F32, ("M", 1), "out")
+    x = k.load("X")
+    shifted = b.op("sub", x, b.reduce("max", x))
+    k.store("Y", b.reduce("sum", b.op("mul", shifted, b.op("exp", shifted))), 1)
+    return b.kernel(grid())
+
+
+@pytest.mark.parametrize("build", [row_sums, log_sums, entropies])
+def test_an_end_that_is_no_whole_vector_adds_nothing(build):
+    """All far below 0, which would be the largest of what is missing."""
+    x = normal(np.random.default_rng(6), (3, 37)) - np.float32(60.0)
+    wide = x.astype(np.float64)
+    shifted = wide - wide.max(axis=1, keepdims=True)
+    expected = {
+        row_sums: wide.sum(axis=1),
+        log_sums: np.log(np.exp(wide).sum(axis=1)),
+        entropies: (shifted * np.exp(shifted)).sum(axis=1),
+    }[build]
+    for options in IN_GROUPS:
+        assert turns(build(), options, M=3, V=37)
+        source = "A" if build is row_sums else "X"
+        out = "Out" if build is row_sums else "Y"
+        got = run_plan(build(), {source: x, out: np.zeros((3, 1), np.float32)}, options=options)[out]
+        np.testing.assert_allclose(got[:, 0], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("v", [129, 131, 134, 137])

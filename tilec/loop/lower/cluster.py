@@ -107,7 +107,7 @@ def combine_clusters(
             for array, part in zip(arrays, flat, strict=True):
                 store_shared(frame, array, place, part)
         code.emit(ir.Barrier(False))
-        frame.shared_is_read = True
+        frame.shared_is_read = not level  # what level 0 wrote was read before this barrier
         mine = remainder(frame.lane, const(width))
         if count > width:
             mine = add(mine, multiply(remainder(cluster, const(count // width)), const(width)))

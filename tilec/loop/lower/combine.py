@@ -86,14 +86,13 @@ def choose_arrays(frame: Frame, phases: list[Phase]) -> None:
 
 
 def may_alternate(frame: Frame, phase: Phase) -> bool:
-    """Whether lanes that take jobs in turn exchange once a job, by one step over clusters for which memory is there
-    twice: see `Frame.turn`."""
+    """Whether lanes that take jobs in turn exchange once a job, and memory is there twice for an exchange over
+    clusters: see `Frame.turn`."""
     mapping = phase.mapping
     rounds = [item for item in phase.items if isinstance(item, Round)]
     counts = [count for item in rounds if (count := len(component_dtypes(item, frame.plan.trusts_exp)))]
-    is_one_step = 1 < mapping.lanes // mapping.cluster <= mapping.cluster
     is_once = len(rounds) == len(phase.items) and len(counts) == 1
-    return is_one_step and is_once and 2 * counts[0] <= _components_at_once(frame, mapping)
+    return is_once and 2 * counts[0] <= _components_at_once(frame, mapping)
 
 
 def _components_at_once(frame: Frame, mapping: Mapping) -> int:
