@@ -114,7 +114,6 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("index", 'if number % dtype.elements_per_word:', 'if not number % dtype.elements_per_word:')
     ("index", 'place = let("place", ir.Bits("and", (word, const(3, _U32)), _U32))', 'place = let("place", ir.Bits("and", (word, const(1, _U32)), _U32))')
     ("index", 'first = let("pair", multiply(number, const(2, _U32)))', 'first = number')
-    ("safety", 'word = None if buffer.writable else frame.code.find(key)', 'word = frame.code.find(key)')
     ("safety", 'key = ("vector", version, _key(number))', 'key = ("vector", parameter.name, _key(number))',
      "each sweep forgets its vectors, and what one stored is read in a later one")
     ("constant", 'DType.BF16: 1, DType.I8: 2, DType.U8: 2, DType.BOOL: 2}', 'DType.BF16: 1, DType.I8: 2, DType.U8: 2, DType.BOOL: 1}')

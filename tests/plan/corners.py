@@ -329,4 +329,50 @@ kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[M, V], Z: 
   X[r :+ 4, 1 :+ V] = x * 2.0
 }
 """, {"M": 5, "V": 12}),
+    "a value that begins before its place": ("""
+kernel run(X: tensor<f32>[8, 16], Y: tensor<f32>[M, 16]) {
+  let r = ctx.block.x * 8 - 3
+  Y[r :+ 8, -3 :+ 8] = X[:, 0 :+ 8]
+}
+""", {"M": 13}),
+    "moments of no lane": ("""
+kernel run(X: tensor<f32>[M, V], S: tensor<f32>[M, 2]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, 11 :+ 8]
+  S[r :+ 4, 0 :+ 1] = rowsum(square(x - rowmean(x)))
+  S[r :+ 4, 1 :+ 1] = rowsum((x - rowmax(x)) * exp(x - rowmax(x)))
+}
+""", {"M": 5, "V": 9}),
+    "integers that are wider than bytes": ("""
+kernel run(I: tensor<i32>[M, V], Y: tensor<u8>[M, V], Z: tensor<i8>[M, V]) {
+  let r = ctx.block.x * 4
+  let i = I[r :+ 4, :] * 77 - 3000
+  Y[r :+ 4, :] = i
+  Z[r :+ 4, :] = i
+}
+""", {"M": 6, "V": 12}),
+    "halves in registers of which the last has no neighbour": ("""
+kernel run(X: tensor<f16>[N], Y: tensor<f32>[1]) {
+  var s = 1.0
+  for i in range(0, 3) {
+    s = s * 0.5 + Y[0]
+  }
+  let x = abs(X[:]) * -10.0 - 1.0
+  X[:] = x - amax(x)
+  Y[0] = s
+}
+""", {"N": 37}),
+    "vectors of which the last granule has one of two": ("""
+kernel run(X: tensor<f32>[M, V], H: tensor<f16>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, 4 :+ V]
+  S[r :+ 4, :] = rowsum(abs(x - rowmax(x)) * H[r :+ 4, :])
+}
+""", {"M": 5, "V": 64}),
+    "rows that the next row asks for": ("""
+kernel run(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M]) {
+  let r = ctx.block.x * 4
+  S[r :+ 4, new] = where(T[r + 1 :+ 4, new] > 2, rowsum(X[r :+ 4, :]), 0.0)
+}
+""", {"M": 8, "V": 6}),
 }  # fmt: skip

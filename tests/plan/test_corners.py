@@ -59,6 +59,18 @@ kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[ceildiv(M,
     assert np.isnan(means[1]).all()
 
 
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_the_mean_of_no_lane_is_no_number(plan: Execution) -> None:
+    """Behind the tensor, where less than no lanes are left."""
+    subject = Subject("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, :] = rowmean(X[r :+ 4, 11 :+ 8])
+}
+""")
+    assert np.isnan(subject.run(plan, draw(subject, {"M": 5, "V": 9}))["Y"]).all()
+
+
 @pytest.mark.parametrize("name", ["the first NaN wins", "a pick from a whole row that is overwritten", "padding"])
 @pytest.mark.parametrize("dims", [{"M": 1, "V": 1}, {"M": 3, "V": 2}, {"M": 5, "V": 0}])
 def test_of_next_to_nothing_too(name: str, dims: dict[str, int]) -> None:

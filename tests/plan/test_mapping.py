@@ -11,6 +11,8 @@ from tests.plan.harness import run_plan
 from tests.plan.test_lowering import Rows, grid, normal
 from tests.tile.build import Builder, dim
 from tilec.facts import Facts
+from tilec.loop.lower import lower
+from tilec.loop.print import print_program
 from tilec.options import Limits, Options
 from tilec.plan.make import make_plan
 from tilec.tile import interp as tile_interp
@@ -82,6 +84,18 @@ def test_neighbouring_lanes_of_a_row_are_a_cluster():
     assert cluster(row_sums(), 1, M=8192, V=512) == 1
     assert cluster(column_sums(), 32) == 1
     assert cluster(column_sums(), 32, M=8192, V=3) == 8
+
+
+def test_no_lane_reads_more_than_sixteen_parts_of_others_at_once():
+    """256 lanes leave 16 groups, 1024 lanes 64 groups and those 4."""
+
+    def reads(options, *arrays):
+        text = print_program(lower(row_sums(), make_plan(row_sums(), Facts({"M": 8192, "V": 50257}), options)))
+        return [text.count(f" = {array}[") for array in arrays]
+
+    assert reads(Options(rows=False), "lanes_0", "groups_0", "groups_1_0") == [16, 16, 0]
+    large = Options(limits=Limits(invocations=1024))
+    assert reads(large, "lanes_0", "groups_0", "groups_1_0") == [16, 16, 4]
 
 
 def centred() -> ir.Kernel:

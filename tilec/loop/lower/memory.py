@@ -129,11 +129,7 @@ def unpacked(frame: Frame, dtype: DType, buffer: ir.Buffer, number: ir.Expr) -> 
         high = let("high", ir.Load(buffer, let("second", add(first, const(1, _U32)))))
         return ir.Bits("helper:i64_to_i32", (low, high), DType.I32)
     position = let("word", ir.Bits("shr", (number, const(_SHIFTS[dtype], _U32)), _U32))
-    key = ("word", buffer.name, _key(position))
-    word = None if buffer.writable else frame.code.find(key)
-    if word is None:
-        word = let("bits", ir.Load(buffer, position))
-        frame.code.remember(key, word)
+    word = let("bits", ir.Load(buffer, position))
     return from_bits(frame, dtype, ir.Bits("shr", (word, bit_offset(dtype, number)), _U32))
 
 
