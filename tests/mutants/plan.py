@@ -93,7 +93,12 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 )  # fmt: skip
 
 (
-    PLAN.file("tilec/plan/rows.py", "tests/plan/test_rows.py")
+    PLAN.file("tilec/plan/rows.py",
+              "tests/plan/test_corners.py::test_every_plan_gives_what_is_right[rows that are stored beside themselves too]",
+              "tests/plan/test_rows.py")
+    ("mask", 'sink.is_whole = _is_inside(kernel, sink)', 'sink.is_whole = True')
+    ("bound", 'start.is_nonnegative and (dim - start - count).is_nonnegative', 'start.is_nonnegative')
+    ("bound", 'start.is_nonnegative and (dim - start - count).is_nonnegative', '(dim - start - count).is_nonnegative')
     ("safety", 'turns = granule // common if written else 1', 'turns = 1')
     ("safety", 'if facts.divides(size, pitch)), 1)', 'if facts.divides(size, pitch)), 2)')
     ("safety", 'if turns > 1 and not _are_numbered(kernel, phase, start, turns):\n        return', 'pass')

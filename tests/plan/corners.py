@@ -375,4 +375,21 @@ kernel run(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M]) {
   S[r :+ 4, new] = where(T[r + 1 :+ 4, new] > 2, rowsum(X[r :+ 4, :]), 0.0)
 }
 """, {"M": 8, "V": 6}),
+    "rows in registers and one element more": ("""
+kernel run(X: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  X[r :+ 4, :] = x - rowmax(x)
+}
+""", {"M": 3, "V": 19}),
+    "rows that are stored beside themselves too": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V], Z: tensor<bf16>[M, V]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  let m = rowmax(x)
+  Y[r :+ 4, -2 :+ V] = x - m
+  Z[r :+ 4, 5 :+ V] = x
+  X[r :+ 4, :] = x * m
+}
+""", {"M": 5, "V": 67}),
 }  # fmt: skip

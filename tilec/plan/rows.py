@@ -12,6 +12,7 @@ from tilec.plan.ir import Item, Phase, Round, Rows, Sink, Slot
 from tilec.plan.vectors import PACKED, accesses_of
 from tilec.plan.walk import Access
 from tilec.tile import ir as tile
+from tilec.tile.affine import extent_of
 from tilec.types import Extent, Symbol, element_count
 
 FEW_WORKGROUPS, _CPU_FEW_ROWS = 128, 64
@@ -56,7 +57,7 @@ def choose_rows(
     phase.granule, phase.is_whole = granule, True
     for item in phase.items:
         for sink in item.wide if isinstance(item, Round) else ():
-            sink.is_whole = True
+            sink.is_whole = _is_inside(kernel, sink)
 
 
 def _pitch(phase: Phase) -> Extent | None:
@@ -75,6 +76,19 @@ def _is_bounded(sink: Sink) -> bool:
     operand = sink.operand.type
     offset = len(sink.roles) - operand.rank
     return any(bounds and sink.roles[offset + axis] == "s0" for axis, bounds in enumerate(operand.active))
+
+
+def _is_inside(kernel: tile.Kernel, sink: Sink) -> bool:
+    """Whether no element of the sweep is stored outside its tensor: rows elsewhere may begin at any column."""
+    if sink.kind != "store":
+        return True
+    places = zip(sink.store.indices, kernel.tensor(sink.store.tensor).dims, strict=True)
+    spans = [(extent_of(index.start), index.count, dim) for index, dim in places if isinstance(index, tile.SpanIndex)]
+    return all(
+        start.is_nonnegative and (dim - start - count).is_nonnegative
+        for (start, count, dim), role in zip(spans, sink.roles, strict=True)
+        if role.startswith("s")
+    )
 
 
 def _starts(kernel: tile.Kernel, uses: list[tuple[Sink, Access]], pitch: Extent) -> dict[str, Extent]:
