@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tests.plan.flow_corners import FLOW
 from tests.plan.masked_corners import MASKED
 from tests.plan.overwritten import OVERWRITTEN
 
-KERNELS = OVERWRITTEN | MASKED | {
+KERNELS = OVERWRITTEN | MASKED | FLOW | {
     "one element beside rows": ("""
 kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], alpha: f32) {
   Flag[1] = alpha
@@ -277,19 +278,6 @@ kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, ceildiv(V, 4)]) {
   Y[r :+ 8, c :+ 1] = rowmean(X[r :+ 8, c * 4 - 3 :+ 9])
 }
 """, {"M": 5, "V": 14}),
-    "a loop whose values change places": ("""
-kernel run(X: tensor<f32>[M, V], N: tensor<i32>[1], Y: tensor<f32>[M, 1]) {
-  let r = ctx.block.x * 4
-  var a = 1.0
-  var b = 2.0
-  for i in range(3, N[0] % 5 + 12, 2) {
-    let t = a
-    a = b * 0.5
-    b = t + f32(i)
-  }
-  Y[r :+ 4, :] = rowsum(X[r :+ 4, :]) * a + b
-}
-""", {"M": 5, "V": 14}),
     "an axis of six between others": ("""
 kernel run(X: tensor<f32>[M, 6, V], Y: tensor<f32>[M, 6, V], Z: tensor<f32>[M, 6]) {
   let r = ctx.block.x * 2
@@ -307,19 +295,6 @@ kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], Z: tensor<f32>[M, 12]) {
   Z[r :+ 8, :] = y
 }
 """, {"M": 11, "V": 9}),
-    "sums in the branches of an if": ("""
-kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, 1], alpha: f32) {
-  let r = ctx.block.x
-  let x = X[r :+ 1, :]
-  var s = amax(x)
-  if alpha > 1.0 {
-    s = sum(exp(x - s))
-  } else {
-    s = sum(square(x - s))
-  }
-  Y[r :+ 1, :] = s + amax(x * s)
-}
-""", {"M": 5, "V": 70}),
     "a store between others of another mask": ("""
 kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[M, V], Z: tensor<f32>[M, V]) {
   let r = ctx.block.x * 4
