@@ -68,7 +68,7 @@ class Facts:
         if value is None:
             return None
         index = sum(value > bound for bound in bounds)
-        if extent.constant is None:
+        if extent.constant is None and bounds:
             low = f"{extent} > {bounds[index - 1]}" if index else ""
             high = f"{extent} <= {bounds[index]}" if index < len(bounds) else ""
             self._record(" && ".join(filter(None, (low, high))))

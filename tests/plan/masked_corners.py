@@ -39,4 +39,11 @@ kernel run(X: tensor<f32>[M, V], I: tensor<i32>[1], S: tensor<f32>[M, 1]) {
   S[r :+ 4, :] = acc
 }
 """, {"M": 6, "V": 9}),
+    "padding of a row that does not exist": ("""
+kernel run(X: tensor<f32>[M, V], H: tensor<f16>[M, V], S: tensor<f32>[M, 2]) {
+  let r = ctx.block.x
+  S[r, 0] = sum(pad(X[r + 1, :], 2.0))
+  S[r, 1] = sum(pad(H[r + 1, :], 2.0))
+}
+""", {"M": 5, "V": 45}),
 }  # fmt: skip

@@ -133,6 +133,16 @@ kernel run(X: tensor<f32>[M, V], F: tensor<f32>[ceildiv(M, 4)], S: tensor<f32>[c
   S[ctx.block.x] = s
 }
 """, {"M": 18, "V": 30}),
+    "columns read between three stores": ("""
+kernel run(A: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  A[r :+ 4, :] = A[r :+ 4, :] * 2.0
+  let s = rowsum(A[r :+ 4, 1 :+ 8])
+  A[r :+ 4, :] = A[r :+ 4, :] - s
+  let t = rowsum(A[r :+ 4, 2 :+ 8])
+  A[r :+ 4, :] = A[r :+ 4, :] * t
+}
+""", {"M": 6, "V": 70}),
     "a place that is overwritten": ("""
 @disjoint(Y)
 kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], Y: tensor<f32>[ceildiv(M, 4), 9]) {

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.gradients.harness import build
 from tests.plan.harness import run_plan
 from tests.plan.test_lowering import Rows, grid, normal
 from tests.tile.build import Builder, dim
@@ -96,6 +97,36 @@ def test_no_lane_reads_more_than_sixteen_parts_of_others_at_once():
     assert reads(Options(rows=False), "lanes_0", "groups_0", "groups_1_0") == [16, 16, 0]
     large = Options(limits=Limits(invocations=1024))
     assert reads(large, "lanes_0", "groups_0", "groups_1_0") == [16, 16, 4]
+
+
+def test_a_workgroup_has_a_power_of_two_of_threads():
+    """States are combined by halves."""
+    assert mapping(row_sums(), Options(threads=48), M=8192) == (32, 1, 4, 32)
+    assert mapping(row_sums(), Options(limits=Limits(invocations=100)), M=8192) == (64, 1, 4, 64)
+    a = normal(np.random.default_rng(1), (3, 200))
+    tensors = {"A": a, "Out": np.zeros((3, 1), np.float32)}
+    for options in (Options(threads=48), Options(threads=7, limits=Limits(subgroup=4))):
+        got = run_plan(row_sums(), tensors, options=options, known=False)["Out"]
+        np.testing.assert_allclose(got, a.sum(1, np.float64, keepdims=True), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("place", "grouped"), [("ctx.block.x", ["block"]), ("0", ["jobs", "jobs"])])
+def test_several_phases_of_many_blocks_are_one_dispatch(place, grouped):
+    """Between the phases of a block a barrier is enough; those of the only block are shared by the whole device."""
+    kernel = build(f"""
+kernel run(A: tensor<f32>[M, V], R: tensor<f32>[M, 1], C: tensor<f32>[ceildiv(M, 8), V]) {{
+  let b = {place}
+  let x = A[b * 8 :+ 8, :]
+  R[b * 8 :+ 8, :] = rowmax(x)
+  C[b :+ 1, :] = colmax(x)
+}}
+""")
+
+    def kinds(fusion):
+        return [dispatch.kind for dispatch in make_plan(kernel, Facts({}), Options(fusion=fusion)).dispatches]
+
+    assert kinds(True) == grouped
+    assert kinds(False) == ["block"]
 
 
 def centred() -> ir.Kernel:

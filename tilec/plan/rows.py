@@ -96,10 +96,10 @@ def _starts(kernel: tile.Kernel, uses: list[tuple[Sink, Access]], pitch: Extent)
     come first."""
     found: dict[str, Extent] = {}
     refused: set[str] = set()
-    for sink, access in sorted(uses, key=lambda use: not use[1].writes):
+    for access in sorted((access for _, access in uses), key=lambda access: not access.writes):
         name = access.tensor
         is_swept = not access.is_narrow and access.roles[-1] == "s0"
-        if is_swept and _is_whole_row(kernel, sink, access, pitch):
+        if is_swept and _is_whole_row(kernel, access, pitch):
             if found.setdefault(name, access.starts[0]) != access.starts[0]:
                 refused.add(name)
         elif is_swept or access.writes:
@@ -107,16 +107,14 @@ def _starts(kernel: tile.Kernel, uses: list[tuple[Sink, Access]], pitch: Extent)
     return {name: start for name, start in found.items() if name not in refused}
 
 
-def _is_whole_row(kernel: tile.Kernel, sink: Sink, access: Access, pitch: Extent) -> bool:
+def _is_whole_row(kernel: tile.Kernel, access: Access, pitch: Extent) -> bool:
     parameter = kernel.tensor(access.tensor)
     if len(parameter.dims) != 2 or parameter.dims[-1] != pitch or access.starts[-1] != Extent(()):
         return False
     if parameter.dtype.size not in (2, 4) or access.roles[0] not in ("k0", "point", "."):
         return False
-    value = access.load if access.load is not None else sink.store
-    if isinstance(value, tile.Load):
-        return value.fill is None and value.type.shape[-1] == pitch and not value.type.active[-1]
-    return value.type.shape[-1] == pitch
+    # With a fill each element is read in a block of its own, and would read its vector again.
+    return not (isinstance(access.load, tile.Load) and access.load.fill is not None)
 
 
 def _is_worth_it(
