@@ -5,8 +5,9 @@ from __future__ import annotations
 from tests.plan.flow_corners import FLOW
 from tests.plan.masked_corners import MASKED
 from tests.plan.overwritten import OVERWRITTEN
+from tests.plan.word_corners import WORDS
 
-KERNELS = OVERWRITTEN | MASKED | FLOW | {
+KERNELS = OVERWRITTEN | MASKED | FLOW | WORDS | {
     "one element beside rows": ("""
 kernel run(X: tensor<f32>[40, V], Flag: tensor<f32>[3], S: tensor<f32>[40, 1], alpha: f32) {
   Flag[1] = alpha
@@ -227,6 +228,20 @@ kernel run(X: tensor<f32>[V, V], W: tensor<f32>[V], S: tensor<f32>[V]) {
   W[:] = w + 1.0
 }
 """, {"V": 30}),
+    "three sweeps over two axes": ("""
+kernel run(X: tensor<f32>[B, M, V], Y: tensor<f32>[B, M, V]) {
+  let x = X[ctx.block.x, :, :]
+  let y = x - amax(x)
+  Y[ctx.block.x, :, :] = y / sum(y)
+}
+""", {"B": 3, "M": 5, "V": 21}),
+    "a condition that the same sweep finds": ("""
+kernel run(X: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  S[r :+ 4, :] = where(rowsum(x) > 0.0, rowmax(x), 2.0)
+}
+""", {"M": 7, "V": 30}),
     "one element beside no rows": ("""
 kernel run(X: tensor<f32>[M, V], Flag: tensor<f32>[3], S: tensor<f32>[M, 1], alpha: f32) {
   Flag[1] = alpha

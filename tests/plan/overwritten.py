@@ -143,6 +143,32 @@ kernel run(A: tensor<f32>[M, V]) {
   A[r :+ 4, :] = A[r :+ 4, :] * t
 }
 """, {"M": 6, "V": 70}),
+    "rows beside those that are overwritten": ("""
+kernel run(A: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  A[0 :+ 8, :] = A[0 :+ 8, :] * 2.0
+  S[0 :+ 8, :] = rowsum(A[1 :+ 8, :])
+}
+""", {"M": 11, "V": 30}),
+    "what a loop overwrites after its first round": ("""
+kernel run(A: tensor<f32>[M, V], S: tensor<f32>[M, 3]) {
+  let r = ctx.block.x * 4
+  let x = A[r :+ 4, :]
+  for i in range(0, 3) {
+    S[r :+ 4, i :+ 1] = rowsum(x)
+    A[r :+ 4, :] = A[r :+ 4, :] * 2.0
+  }
+}
+""", {"M": 6, "V": 20}),
+    "an old value behind a loop that overwrites it": ("""
+kernel run(A: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  let x = A[r :+ 4, :]
+  for i in range(0, 2) {
+    A[r :+ 4, :] = A[r :+ 4, :] * 2.0
+  }
+  S[r :+ 4, :] = rowsum(x)
+}
+""", {"M": 6, "V": 20}),
     "a place that is overwritten": ("""
 @disjoint(Y)
 kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], Y: tensor<f32>[ceildiv(M, 4), 9]) {
