@@ -25,6 +25,20 @@ kernel others(X: tensor<f32>[M, V], T: tensor<i32>[M], U: tensor<i32>[M]) {
   X[r :+ 4, :] = where(rest, x, 7.0) + f32(hit)
 }
 """
+BELOW = """
+kernel below(X: tensor<f32>[M, V], T: tensor<i32>[M]) {
+  let r = ctx.block.x * 4
+  let below = iota(1) < T[r :+ 4, new]
+  X[r :+ 4, :] = where(below, X[r :+ 4, :], 7.0)
+}
+"""
+OF_EACH = """
+kernel of_each(X: tensor<f32>[M, V], C: tensor<i32>[M, V]) {
+  let r = ctx.block.x * 4
+  let hit = iota(1) == C[r :+ 4, :]
+  X[r :+ 4, :] = where(hit, 7.0, X[r :+ 4, :])
+}
+"""
 MANY = """
 kernel many(X: tensor<f32>[M, V], T: tensor<i32>[M]) {
   let r = ctx.block.x * 4
@@ -56,6 +70,14 @@ def test_wherever_the_single_element_lies(text):
 def test_two_conditions_and_their_opposites():
     Subject(OTHERS).check(data(T=PLACES, U=PLACES[::-1]), [SCREENED])
     Subject(OTHERS).check(data(T=PLACES, U=PLACES), [SCREENED])
+
+
+def test_conditions_that_hold_for_many_elements():
+    Subject(BELOW).check(data(T=PLACES[:8]), [SCREENED])
+    given = data(T=PLACES[:8])
+    columns = np.arange(COLUMNS, dtype=np.int32) + np.random.default_rng(1).integers(0, 2, (8, 1), np.int32)
+    columns[:, 5::7] = -1
+    Subject(OF_EACH).check(Data({"X": given.tensors["X"], "C": columns}, {}, given.dims), [SCREENED])
 
 
 def test_the_expected_numbers_are_those_of_numpy():

@@ -182,6 +182,17 @@ def test_a_long_sum_of_equal_terms_does_not_drift(known):
     np.testing.assert_allclose(got, rows.astype(np.float64) * 20_000, rtol=1e-6)
 
 
+@pytest.mark.parametrize("columns", [1, 200, 255, 256, 1000, 2000, 4092, 4096, 20000])
+def test_no_row_is_longer_than_the_plan_says(columns):
+    """Sums of so many elements are carried in levels of 16, each of which rounds as little as a short sum."""
+    (dispatch,) = make_plan(row_sums(), Facts({"M": 4, "V": columns}), Options(threads=1)).dispatches
+    found = dispatch.phase.mapping
+    assert columns <= found.longest
+    few = 16**2 * found.granule * found.unroll
+    assert found.longest < few or columns >= few
+    assert make_plan(row_sums(), Facts({"M": 4}), Options()).dispatches[0].phase.mapping.longest == 1 << 31
+
+
 def softmax_rows() -> ir.Kernel:
     k = Rows()
     k.builder.tensor("A", F32, ("M", "V"))

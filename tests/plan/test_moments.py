@@ -131,6 +131,17 @@ def test_special_values(name, case):
         np.testing.assert_allclose(got[out], expected[out], rtol=1e-4, atol=1e-3, err_msg=out)
 
 
+@pytest.mark.parametrize("case", ["resident", "shared sweeps"])
+def test_each_mean_has_its_own_moments(case):
+    (rows, columns), _, _ = CASES[case]
+    _, kernel = kernels("  let a = rowvar(x)\n  let b = rowvar(y + w)\n")
+    tensors = arguments(np.random.default_rng(4), rows, columns)
+    got = run(kernel, tensors, case)
+    x, y = tensors["X"].astype(np.float64), tensors["Y"].astype(np.float64) + tensors["W"]
+    np.testing.assert_allclose(got["A"], x.var(1, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(got["B"], y.var(1, keepdims=True), rtol=1e-5)
+
+
 @pytest.mark.parametrize("case", ["resident", "streamed", "shared sweeps"])
 @pytest.mark.parametrize("name", ["without what is -inf", "an entropy"])
 def test_what_is_masked_adds_nothing(name, case):
