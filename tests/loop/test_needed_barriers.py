@@ -38,6 +38,13 @@ kernel facts(X: tensor<f32>[M, V], At: tensor<i32>[M, 2]) {
   At[r :+ 8, 1 :+ 1] = rowargmin(x)
 }
 
+kernel columns(X: tensor<f32>[M, V], At: tensor<f32>[M, 3]) {
+  let r = ctx.block.x * 8
+  At[r :+ 8, 0 :+ 1] = rowsum(X[r :+ 8, :]) + At[r :+ 8, 1 :+ 1]
+  At[r :+ 8, 1 :+ 1] = At[r :+ 8, 2 :+ 1] * 2.0
+  At[r :+ 8, 2 :+ 1] = At[r :+ 8, 1 :+ 1] + At[r :+ 8, 0 :+ 1]
+}
+
 kernel shares(X: tensor<f32>[M, V], Y: tensor<f32>[M, V], Part: tensor<f32>[ceildiv(M, 32), V]) {
   let p = ctx.block.x
   var total: tile<f32>[1, V] = 0.0
@@ -127,9 +134,10 @@ def bodies(body):
             yield from bodies(each)
 
 
-def test_stores_by_one_lane_need_no_barrier():
+@pytest.mark.parametrize("name", ["facts", "columns"])
+def test_what_one_lane_reads_and_stores_needs_no_barrier(name):
     loaded = parse_file(Source("barriers.ph", FREE))
-    program = compile_kernel(loaded.program, "facts", dims={"M": 9, "V": 8}).program
+    program = compile_kernel(loaded.program, name, dims={"M": 9, "V": 8}).program
     found = [each for dispatch in program.dispatches for body in bodies(dispatch.body) for each in body]
     assert not any(isinstance(each, ir.Barrier) and each.storage for each in found)
 

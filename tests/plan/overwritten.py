@@ -169,6 +169,14 @@ kernel run(A: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
   S[r :+ 4, :] = rowsum(x)
 }
 """, {"M": 6, "V": 20}),
+    "a column that another lane has stored": ("""
+kernel run(X: tensor<f32>[M, V], A: tensor<f32>[M, V], S: tensor<f32>[M, 2]) {
+  let r = ctx.block.x * 4
+  S[r :+ 4, 1 :+ 1] = A[r :+ 4, 5 :+ 1] - 1.0
+  A[r :+ 4, :] = X[r :+ 4, :] * 2.0
+  S[r :+ 4, 0 :+ 1] = A[r :+ 4, 3 :+ 1] + S[r :+ 4, 1 :+ 1]
+}
+""", {"M": 6, "V": 70}),
     "a place that is overwritten": ("""
 @disjoint(Y)
 kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], Y: tensor<f32>[ceildiv(M, 4), 9]) {

@@ -137,7 +137,7 @@ class _Planner:
         """A pick whose row is read from a tensor that the kernel also writes."""
         if not isinstance(value, tile.Pick):
             return False
-        marks = tuple("?" for _ in value.operand.type.shape)
+        marks = ("a",) * value.operand.type.rank
         probe = Walker(self.homes, set(), self.written)
         sink = Sink("publish", value.operand, 0, Slot("", value.type.dtype, ()))
         return any(not access.writes and isinstance(access.memory, str) for access in probe.needs(sink, marks).accesses)

@@ -208,7 +208,6 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
     resident, known, streams_rest = _residency(phase, lanes, threads, facts, options)
     is_streamed = not resident or streams_rest
     sweeps = {item.swept for item in rounds}
-    is_long, is_gpu = lanes > _FEW_LANES, not options.limits.is_cpu
     return Mapping(
         lanes,
         jobs,
@@ -220,8 +219,8 @@ def _mapping(phase: Phase, lanes: int, threads: int, unroll: int, facts: Facts, 
         jobs_fastest,
         cluster=max(1, min(lanes, options.limits.subgroup // (jobs if jobs_fastest else 1))),
         streams_rest=streams_rest,
-        # A software device executes both sides of a branch; short kernels grow by more than they gain.
-        screened=max(granule, _SCREENED) if granule > 1 and is_long and is_gpu else 0,
+        # Short kernels grow by more than they gain. (A software device, which executes both sides, has few lanes.)
+        screened=max(granule, _SCREENED) if granule > 1 and lanes > _FEW_LANES else 0,
         turns=1 if phase.rows is None else phase.rows.turns,
         longest=_longest(sweeps, lanes * granule * unroll, facts) if is_streamed else 1 << 31,
     )

@@ -71,7 +71,7 @@ def _time(access: Access, position: dict[tile.Value, int]) -> int:
     assert load is not None
     if isinstance(load, tile.Argument):
         return -1
-    return position[load] * 2 + (0 if isinstance(load, tile.Load) and isinstance(access.memory, str) else 2)
+    return position[load] * 2 + 2  # behind what is stored or published at its own place
 
 
 def _sorted(

@@ -137,18 +137,16 @@ class Scheduler:
         return True
 
     def _behind_its_values(self, opened: OpenPhase, sink: Sink, needs: Needs) -> int | None:
-        """The first item in which every value that the sink reads is there; None if one is not, at those roles."""
+        """The first item in which every value that the sink reads is there; None if one is not."""
         lowest = opened.floor
         moment = moment_of(sink.value) if sink.kind == "reduce" and self.is_grouped else None
         reference = None if moment is None else moment.reference.reduction
-        for value, read_roles in needs.leaves:
+        for value, _ in needs.leaves:
             if value not in opened.registers:
                 if value not in self.walker.homes:
                     return None
                 continue
-            item, made_roles = opened.registers[value]
-            if not _agree(read_roles, made_roles):
-                return None
+            item, _ = opened.registers[value]  # at the roles at which it is read: `assign_roles` has tied its axes
             # A moment may be taken in the sweep that finds what it is relative to.
             lowest = max(lowest, item if sink.is_narrow or value is reference else item + 1)
         return lowest
@@ -218,10 +216,6 @@ def conflict(before: Access, access: Access) -> bool:
 def _reads_back(before: Access, access: Access) -> bool:
     """A read of what an earlier sink wrote (it must come in a later round)."""
     return before.writes and not access.writes
-
-
-def _agree(read: Roles, made: Roles) -> bool:
-    return all(a == b or b == "." for a, b in zip(read, made, strict=True))
 
 
 def natural_kept(sink: Sink) -> tuple[Extent, ...]:

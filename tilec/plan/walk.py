@@ -69,7 +69,7 @@ class Walker:
         """All that `sink` reads and writes under `roles`."""
         needs = Needs()
         seen: set[tuple[int, Roles]] = set()
-        is_narrow = not any(role.startswith(("s", "a", "?")) for role in roles)
+        is_narrow = not any(role.startswith(("s", "a")) for role in roles)
         # A sweep's lanes all work out what is one element a row: no read of a reduction or a pick is the first lane's.
         if sink.kind == "reduce":
             self._visit(sink.operand, roles, needs, seen, False)
@@ -133,7 +133,7 @@ def children(value: tile.Value, roles: Roles) -> Iterator[tuple[tile.Value, Role
         case tile.Pick():
             operand, index = value.operand, value.index
             yield index, operand_roles(index.type.shape, roles)
-            yield operand, operand_roles(operand.type.shape, (*roles[:-1], "?"))
+            yield operand, operand_roles(operand.type.shape, roles)  # anywhere in the row, which is role "." as well
         case tile.Load():
             scalars = [scalar_of(index) for index in value.indices]
             yield from ((scalar, ()) for scalar in (*scalars, value.fill) if scalar is not None)
@@ -181,7 +181,7 @@ def _tensor_access(value: tile.Load | tile.Store, roles: Roles, writes: bool, is
 def relation(left: Access, right: Access, kept_count: int) -> str:
     """How two accesses of one memory within a phase relate: "own" (each element by the same lane), "job" (each by lanes
     of the same job) or "block" (by different jobs, or it is not known). Narrow sinks are done by a job's first lane."""
-    same = left.roles == right.roles and left.starts == right.starts and "?" not in left.roles
+    same = left.roles == right.roles and left.starts == right.starts
     is_wide = any(role.startswith("s") for role in left.roles)
     if same and (left.is_narrow == right.is_narrow) and (is_wide or left.is_narrow):
         return "own"
@@ -192,5 +192,4 @@ def relation(left: Access, right: Access, kept_count: int) -> str:
         axis = left.roles.index(kept)
         if right.roles.index(kept) != axis or left.starts[axis] != right.starts[axis]:
             return "block"
-    are_of_one_lane = left.writes and right.writes and left.is_narrow and right.is_narrow
-    return "own" if are_of_one_lane else "job"
+    return "own" if left.is_narrow and right.is_narrow else "job"
