@@ -79,6 +79,11 @@ CASES = {
         "  var z = x\n  if s > 0.0 {\n    z = x * x * c\n    S[r :+ 4, :] = c\n  }\n",
         lambda x, c, n, s: x * x * c if s > 0 else x * 1.0, ("x",),
     ),
+    "a branch with a loop that stores and counts": case(
+        "  var z = x * c\n  var k = 0.0\n  var q = 1.0\n  if s > 0.0 {\n    z = x * x * c\n    for i in range(0, n) {\n"
+        "      S[r :+ 4, :] = c\n      k += 1.0\n    }\n    q = k\n  }\n  z = z * (k + q)\n",
+        lambda x, c, n, s: x * x * c * n * 2 if s > 0 else x * c, ("x",),
+    ),
     "a repeated body with branches": case(
         "  var z = x * 0.5\n  for i in range(0, 3) {\n    if n > i {\n      z = sin(z) * x\n    } else {\n"
         "      z += x * f32(i)\n    }\n  }\n",
@@ -138,7 +143,7 @@ def test_against_torch(name, wrt, n):
     rng = np.random.default_rng(3)
     rows, columns = 6, 7
     x, c, s = rng.normal(size=(rows, columns)), rng.normal(size=(rows, 1)), 0.75
-    if n == 2 and name == "a branch that stores":
+    if n == 2 and name.startswith("a branch"):
         s = -0.75
     values = {"x": torch.tensor(x), "c": torch.tensor(c), "s": torch.tensor(s, dtype=torch.float64)}
     values[wrt].requires_grad_(True)
@@ -184,6 +189,19 @@ FAULTS = {
     "rounds": ("  var z = x\n  for i in range(0, n) {\n    z = z * x\n  }\n", "E0433", "build on each other"),
     "differences": (
         "  var z = x\n  for i in range(0, n) {\n    z = z - z * 0.5\n  }\n", "E0433", "build on each other",
+    ),
+    "sums of what is overwritten": (
+        "  var z = c * 0.0\n  for i in range(0, V, 3) {\n    z += rowsum(X[r :+ 4, i :+ 3]) * rowsum(x)\n  }\n"
+        "  X[r :+ 4, :] = x * 2.0\n", "E0433", "reads a tensor that is stored to before",
+    ),
+    "sums of what a later round overwrites": (
+        "  var z = c * 0.0\n  for i in range(0, V, 3) {\n    z += rowsum(X[r :+ 4, i :+ 3]) * rowsum(x)\n  }\n"
+        "  for j in range(0, n) {\n    S[r :+ 4, :] = rowsum(grad(z, x))\n    X[r :+ 4, :] = x * 2.0\n  }\n"
+        "  z = rowsum(x)\n", "E0433", "reads a tensor that is stored to before",
+    ),
+    "a count of stores": (
+        "  var z = x\n  if s > 0.0 {\n    var k = 0.0\n    for i in range(0, n) {\n      S[r :+ 4, :] = c\n"
+        "      k += 1.0\n    }\n    z = x * k\n  }\n", "E0433", "takes a value from a loop or branch that stores",
     ),
     "too many rounds": ("  var z = x\n  for i in range(0, 1000) {\n    z = sin(z) * x\n  }\n", "E0434", "1000 rounds"),
     "another read": ("  let z = square(X[r :+ 4, :])\n", "E0432", "another read of `X`, in line 5"),

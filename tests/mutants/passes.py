@@ -109,7 +109,8 @@ PASSES = Table("passes", ("tests/passes/test_whole_kernels.py", "tests/gradients
 )  # fmt: skip
 
 (
-    PASSES.file("tilec/tile/gradient/rules.py", "tests/gradients/test_masks.py", "tests/gradients/test_edges.py")
+    PASSES.file("tilec/tile/gradient/rules.py", "tests/gradients/test_masks.py", "tests/gradients/test_by_hand.py",
+                "tests/gradients/test_edges.py")
     ("derivative", 'scale(reverse.times(quotient, (reverse.ledger.term(value),)), -1.0)', 'reverse.times(quotient, (reverse.ledger.term(value),))')
     ("mask", 'reverse.send(value, other, guard(terms, number, False))', 'reverse.send(value, other, terms)')
     ("mask", 'reverse.send(value, chosen, guard(terms, number, True))', 'reverse.send(value, chosen, terms)')
@@ -127,7 +128,8 @@ PASSES = Table("passes", ("tests/passes/test_whole_kernels.py", "tests/gradients
 )  # fmt: skip
 
 (
-    PASSES.file("tilec/tile/gradient/reverse.py")
+    PASSES.file("tilec/tile/gradient/reverse.py",
+                "tests/gradients/test_edges.py::test_what_is_taken_under_many_conditions_is_nothing_where_none_holds")
     ("derivative", 'elif axes:\n            terms = sum_over(', 'elif False:\n            terms = sum_over(')
     ("mask", 'if self._is_partial(value, operand, axes):', 'if False:')
     ("derivative", 'self._adjoints.setdefault(operand.number, []).extend(terms)', 'self._adjoints[operand.number] = list(terms)')
@@ -135,7 +137,8 @@ PASSES = Table("passes", ("tests/passes/test_whole_kernels.py", "tests/gradients
 )  # fmt: skip
 
 (
-    PASSES.file("tilec/tile/gradient/sums.py", "tests/gradients/test_masks.py", "tests/gradients/test_ranks.py")
+    PASSES.file("tilec/tile/gradient/sums.py", "tests/gradients/test_masks.py",
+                "tests/gradients/test_edges.py::test_what_shifts_all_logits_of_a_row", "tests/gradients/test_ranks.py")
     ("derivative", 'return (ledger.count(donor, axes, keeps_axes=keeps_axes),)', 'return ONE')
     ("derivative", 'if _is_softmax(ledger, value, axes):\n                return ONE', 'if _is_softmax(ledger, value, axes):\n                return ZERO')
     ("index", 'return own == axes and ledger.class_of(reduction.operand) == ledger.class_of(a)', 'return ledger.class_of(reduction.operand) == ledger.class_of(a)')
@@ -154,7 +157,16 @@ PASSES = Table("passes", ("tests/passes/test_whole_kernels.py", "tests/gradients
 )  # fmt: skip
 
 (
+    PASSES.file("tilec/tile/gradient/control.py", "tests/gradients/test_control.py")
+    ("state", 'stored.union(*later)', 'stored')
+    ("condition", 'if any(value.number in stay and value in dependence for value in (*then.yields, *otherwise.yields)):', 'if any(value.number in stay for value in (*then.yields, *otherwise.yields)):')
+    ("condition", 'if stored_tensors(value) or any(each.number in found for each in used):', 'if stored_tensors(value):')
+    ("index", 'if (chosen, other) in inner:', 'if False:')
+)  # fmt: skip
+
+(
     PASSES.file("tilec/tile/gradient/accumulation.py", "tests/gradients/test_control.py")
+    ("derivative", 'self.ledger.add(ir.Stop(start.type, self.ledger.span, start))', 'start')
     ("derivative", 'reverse.give(loop.initial[index], terms)', 'pass')
     ("condition", 'if any(isinstance(value, ir.Load) and value.tensor in stored for value in needed):\n        return False', 'pass')
     ("condition", 'return right.number not in reached and _keeps_shape(value, left) and _adds(argument, left, reached)', 'return _keeps_shape(value, left) and _adds(argument, left, reached)')

@@ -81,7 +81,8 @@ GRADIENT_BLOCKED = Row(
     explanation="""
 Derivatives go through elementwise operations, reductions, `pick`, `where`, functions, `if`, loops whose number of
 rounds is constant, and loops that only add to a sum (`acc += f(...)`). They do not go through a `while`, a loop that a
-`break` ends, or a loop whose rounds build on each other in another way and whose number is not constant.""",
+`break` ends, a loop whose rounds build on each other in another way and whose number is not constant, or one that reads
+what is stored to before the gradient reads it again.""",
     wrong="""
 kernel k(A: tensor<f32>[M, 1]) {
   let r = ctx.block.x

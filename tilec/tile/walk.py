@@ -106,6 +106,16 @@ def walk(region: ir.Region) -> Iterator[ir.Value]:
             yield from walk(inner)
 
 
+def used_inside(value: ir.Value) -> list[ir.Value]:
+    """What the instructions in the value's regions use, what their extents mention, and what the regions yield."""
+    found: list[ir.Value] = []
+    for region in regions_of(value):
+        found += region.yields
+        for inner in region.body:
+            found += (*operands_of(inner), *opaque_of(inner), *used_inside(inner))
+    return found
+
+
 def stored_tensors(value: ir.Value) -> frozenset[str]:
     """The tensors that the instruction stores to, itself or in its regions."""
     if isinstance(value, ir.Store):

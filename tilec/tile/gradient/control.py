@@ -6,6 +6,7 @@ unless it only adds to sums (see `accumulation`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from tilec.tile.gradient.depend import Dependence
 from tilec.tile.gradient.guard import guard_reports
 from tilec.tile.make import make_constant, make_pointwise
 from tilec.tile.rewrite import DROPPED, Dropped, Rewriter, rewrite
-from tilec.tile.walk import regions_of, stored_tensors, walk
+from tilec.tile.walk import opaque_of, operands_of, regions_of, stored_tensors, used_inside, walk
 from tilec.types import DType
 
 MOST_ROUNDS = 256
@@ -47,23 +48,42 @@ class _Chosen:
 
 def _between(kernel: ir.Kernel, reporter: Reporter) -> dict[int, _Chosen]:
     chosen: dict[int, _Chosen] = {}
-    stored: set[str] = set()
-    for value in walk(kernel.body):
-        if isinstance(value, ir.Store):
-            stored.add(value.tensor)
-        if not isinstance(value, ir.Gradient):
-            continue
+    for value, stored, loops in _gradients(kernel.body, set(), ()):
         dependence = Dependence(kernel.body, value.x)
         for control in _innermost(dependence.controls(value.y), dependence):
-            if is_accumulation(control, dependence, frozenset(stored)):
+            later = (stored_tensors(loop) for loop in loops if not _is_inside(control, loop))
+            if is_accumulation(control, dependence, stored.union(*later)):
                 continue
-            fault = _fault(control, value)
+            fault = _fault(control, dependence)
             if fault is None:
                 chosen.setdefault(control.number, _Chosen(control, value))
             else:
                 row, fields = fault
                 reporter.error(row, value.span, y=name_of(value.y), x=name_of(value.x), **fields)
     return chosen
+
+
+def _gradients(
+    region: ir.Region, stored: set[str], loops: tuple[ir.Value, ...]
+) -> Iterator[tuple[ir.Gradient, frozenset[str], tuple[ir.Value, ...]]]:
+    """Each gradient in order, with the tensors that are stored to before it and the loops around it: what those store
+    behind it, an earlier round has stored."""
+    for value in region.body:
+        match value:
+            case ir.Store():
+                stored.add(value.tensor)
+            case ir.Gradient():
+                yield value, frozenset(stored), loops
+            case ir.For() | ir.While():
+                for inner in regions_of(value):
+                    yield from _gradients(inner, stored, (*loops, value))
+            case _:
+                for inner in regions_of(value):
+                    yield from _gradients(inner, stored, loops)
+
+
+def _is_inside(value: ir.Value, control: ir.Value) -> bool:
+    return any(inner is value for region in regions_of(control) for inner in walk(region))
 
 
 def _innermost(controls: list[ir.Value], dependence: Dependence) -> list[ir.Value]:
@@ -85,7 +105,7 @@ def name_of(value: ir.Value) -> str:
     return value.name or value.span.text
 
 
-def _fault(control: ir.Value, gradient: ir.Gradient) -> tuple[Row, dict[str, Any]] | None:
+def _fault(control: ir.Value, dependence: Dependence) -> tuple[Row, dict[str, Any]] | None:
     line = control.span.source.line_column(control.span.start)[0]
     blocked = catalog.GRADIENT_BLOCKED
     match control:
@@ -96,15 +116,23 @@ def _fault(control: ir.Value, gradient: ir.Gradient) -> tuple[Row, dict[str, Any
             reason = f"it goes through the `for` of line {line}, which a `break` or `return` may end"
             return blocked, {"reason": reason, "fix": "run all rounds, and choose with `where` what each of them adds"}
         case ir.For():
-            return _fault_of_loop(control, line)
+            return _fault_of_loop(control, line, dependence)
         case ir.If() if _reads_back(control):
             reason = f"the `if` of line {line} reads a tensor that it stored to"
             return blocked, {"reason": reason, "fix": "keep the value in a `let` and use that"}
+        case ir.If(then=then, otherwise=otherwise):
+            stay = _stay(then) | _stay(otherwise)
+            if any(value.number in stay and value in dependence for value in (*then.yields, *otherwise.yields)):
+                reason = f"the `if` of line {line} takes a value from a loop or branch that stores"
+                return blocked, {"reason": reason, "fix": "store in a loop or branch of its own"}
     return None
 
 
-def _fault_of_loop(loop: ir.For, line: int) -> tuple[Row, dict[str, Any]] | None:
+def _fault_of_loop(loop: ir.For, line: int, dependence: Dependence) -> tuple[Row, dict[str, Any]] | None:
     rounds = _rounds(loop)
+    if rounds is None and is_accumulation(loop, dependence, frozenset()):
+        reason = f"the `for` of line {line} reads a tensor that is stored to before the gradient reads it again"
+        return catalog.GRADIENT_BLOCKED, {"reason": reason, "fix": "take the gradient before the store, in a `let`"}
     if rounds is None:
         reason = (
             f"the `for` of line {line} has rounds that build on each other, and their number is not constant"
@@ -174,24 +202,43 @@ class _Opener:
 
 
 def _open_branch(rewriter: Rewriter, branch: ir.If) -> tuple[ir.Value, ...]:
-    """Both sides, except for stores, which stay under the condition; and the results as choices."""
+    """Both sides, except for what stores and what needs it, which stay under the condition; and the results as choices,
+    those of what stays as results."""
     branch = guard_reports(branch)
     kept: list[list[ir.Value]] = []
+    stay = _stay(branch.then) | _stay(branch.otherwise)
     for region in (branch.then, branch.otherwise):
-        kept.append([value for value in region.body if stored_tensors(value)])
+        kept.append([value for value in region.body if value.number in stay])
         for value in region.body:
-            if not stored_tensors(value):
+            if value.number not in stay:
                 rewriter.append(value)
+    pairs = list(zip(branch.then.yields, branch.otherwise.yields, strict=True))
+    inner = [pair for pair in pairs if any(side.number in stay for side in pair)]
     if any(kept):
-        sides = {"then": ir.Region(kept[0]), "otherwise": ir.Region(kept[1])}
-        rewriter.append(replace(branch, **sides))
+        yields = [tuple(sides) for sides in zip(*inner, strict=True)] if inner else [(), ()]
+        then, otherwise = (ir.Region(body, out) for body, out in zip(kept, yields, strict=True))
+        branch = replace(branch, then=then, otherwise=otherwise)
+        rewriter.append(branch)
     results = []
-    for chosen, other in zip(branch.then.yields, branch.otherwise.yields, strict=True):
-        if chosen is other:
+    for chosen, other in pairs:
+        if (chosen, other) in inner:
+            result = ir.Result(chosen.type, branch.span, branch, inner.index((chosen, other)))
+            results.append(rewriter.append(result))
+        elif chosen is other:
             results.append(chosen)
         else:
             results.append(rewriter.append(make_pointwise("where", (branch.condition, chosen, other), branch.span)))
     return tuple(results)
+
+
+def _stay(region: ir.Region) -> set[int]:
+    """The numbers of the instructions that store, and of those that need the results of loops and branches that do."""
+    found: set[int] = set()
+    for value in region.body:
+        used = (*operands_of(value), *used_inside(value), *opaque_of(value))
+        if stored_tensors(value) or any(each.number in found for each in used):
+            found.add(value.number)
+    return found
 
 
 def _unroll(rewriter: Rewriter, loop: ir.For) -> tuple[ir.Value, ...]:

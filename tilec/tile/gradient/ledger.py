@@ -12,7 +12,7 @@ from tilec.tile import ir
 from tilec.tile.gradient.polynomial import Guard, Powers, Term, invert_powers, multiply_powers
 from tilec.tile.gradient.shapes import axes_of, bounds_at, extent_at
 from tilec.tile.make import make_constant, make_pointwise, reduced_type
-from tilec.tile.walk import operands_of, regions_of, walk
+from tilec.tile.walk import operands_of, used_inside
 from tilec.types import ONE, DType, TileType, broadcast_activity
 
 _LARGEST_DEGREE = 8
@@ -257,9 +257,4 @@ class Ledger:
                 append(top)
             else:
                 stack.append((top, True))
-                stack += [(operand, False) for operand in reversed((*operands_of(top), *_used_inside(top)))]
-
-
-def _used_inside(value: ir.Value) -> list[ir.Value]:
-    """The operands of the instructions in the value's regions."""
-    return [operand for region in regions_of(value) for inner in walk(region) for operand in operands_of(inner)]
+                stack += [(operand, False) for operand in reversed((*operands_of(top), *used_inside(top)))]
