@@ -73,6 +73,10 @@ PAIRS = {
         "  let n = rowsum(x * x)\n  let d = rowsum(x * y)\n  let k = 1.0 / sqrt(n * rowsum(y * y))\n"
         "  let g = (y - x * (d / n)) * k\n",
     ),
+    "one condition twice": (
+        "where(x > 0.0, square(where(x > 0.0, sin(x), x * y)), 3.0 * where(x > 0.0, sin(x), x * y))",
+        "  let z = where(x > 0.0, sin(x), x * y)\n  let g = where(x > 0.0, 2.0 * z * cos(x), 3.0 * y)\n",
+    ),
     "variance": ("rowvar(x)", "  let g = (x - rowmean(x)) * (2.0 / f32(V))\n"),
 }  # fmt: skip
 EXPONENTIALS = {"exp", "log", "log1p", "div_f32", "rsqrt", "sqrt", "tanh", "sigmoid", "softplus"}

@@ -150,7 +150,7 @@ PASSES = Table("passes", ("tests/passes/test_whole_kernels.py", "tests/gradients
 )  # fmt: skip
 
 (
-    PASSES.file("tilec/tile/gradient/polynomial.py")
+    PASSES.file("tilec/tile/gradient/polynomial.py", "tests/gradients/test_counts.py::test_counts[one condition twice]")
     ("condition", 'if any((condition, not wanted) in guards for condition, wanted in guards):\n        return None', 'pass')
     ("derivative", 'powers[factor] = powers.get(factor, 0) + power', 'powers[factor] = power')
     ("condition", 'if known.get((term.powers, guards)) == term.coefficient:', 'if (term.powers, guards) in known:')
