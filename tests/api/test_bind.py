@@ -186,14 +186,14 @@ def test_a_batch_records_the_launches_of_its_own_thread(m, lavapipe):
 
 
 def test_spare_memory_is_not_reused_under_recorded_work(m, lavapipe):
-    """What reads the memory of an output is submitted before another thread's launch gets that memory."""
+    """What writes or reads the memory of an output is submitted before another thread's launch gets that memory."""
     a, b = lavapipe.array(np.ones((3, 3), F32)), lavapipe.array(np.full((3, 3), 100, F32))
     kept = lavapipe.array(np.zeros((3, 3), F32))
     got = []
     with lavapipe.batch():
         m.double(m.double(a).B, B=kept)
-        thread = threading.Thread(target=lambda: got.append(m.double(b).B.numpy()))
+        thread = threading.Thread(target=lambda: got.append(m.double(b).B))
         thread.start()
         thread.join()
     assert (kept.numpy() == 4).all()
-    assert (got[0] == 200).all()
+    assert (got[0].numpy() == 200).all()  # also after the end of the batch

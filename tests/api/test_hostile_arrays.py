@@ -195,6 +195,31 @@ def test_forms_of_the_same_numbers(m, devices):
     np.testing.assert_array_equal(m.both(stretched, right, device=devices[0]).Y, 3 - right)
 
 
+def test_one_trailing_axis_of_1_may_come_or_go(m, devices):
+    column = np.arange(5, dtype=I32)[:, None]
+    for device in everywhere(devices):
+        assert m.wrap(column, device=device).Y.tolist() == [1, 2, 3, 4, 5]
+        r = m.rows(np.ones((5, 7), F32), column, device=device)
+        assert r.Picked.tolist() == [1] * 5
+        assert m.both(np.ones((5, 1)), np.zeros((5, 1)), device=device).Y.shape == (5, 1)
+
+
+def test_sizes_that_follow_from_others_are_checked(m):
+    source = """
+kernel halves(X: tensor<f32>[M], Y: tensor<f32>[ceildiv(M, 2)], W: tensor<f32>[3]) {
+  Y[ctx.block.x] = Y[ctx.block.x] + sum(X[ctx.block.x * 2 :+ 2]) * sum(W[:])
+}
+"""
+    run = tilec.compile(source=source).halves
+    assert run(np.ones(5, F32), np.zeros(3, F32), np.ones(3, F32), device="numpy").Y.tolist() == [6, 6, 3]
+    for rows in (2, 4):
+        told = refused(run, np.ones(5, F32), np.zeros(rows, F32), np.ones(3, F32), device="numpy")
+        words = f"Y: axis 0 of [{rows}] has {rows} elements, and the kernel says ceildiv(M, 2) = 3; M is 5"
+        assert told.startswith(words)
+    told = refused(run, np.ones(5, F32), np.zeros(3, F32), np.ones(4, F32), device="numpy")
+    assert told == "W: axis 0 of [4] has 4 elements, and the kernel says 3"
+
+
 def test_shapes_that_do_not_fit(m):
     assert "has 0 axes where the kernel takes 1" in refused(m.wrap, np.int32(3))
     assert "has 3 axes where the kernel takes 2" in refused(m.both, np.zeros((1, 2, 3)), np.zeros((2, 3)))

@@ -30,7 +30,8 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/sema/blocks.py", "tests/sema/test_blocks.py")
+    RUNTIME.file("tilec/sema/blocks.py", "tests/sema/test_blocks.py::test_rules_between_blocks",
+                 "tests/sema/test_blocks.py::test_what_differs_between_blocks_shifts_their_cells", "tests/sema/test_blocks.py")
     ("bound", 'return all(builder.is_at_most(base, low) and builder.is_at_most(high, base + step) for low, high in windows)', 'return all(builder.is_at_most(base, low) for low, high in windows)')
     ("bound", 'end = offset + (ONE if count is None else count)', 'end = offset + ONE')
     ("safety", 'if len(steps) != 1:\n        return False', 'pass')
@@ -46,7 +47,7 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 (
     RUNTIME.file("tilec/types.py", "tests/plan/test_corners.py::test_every_plan_gives_what_is_right[a ragged tile beside a whole one]",
                  "tests/plan/test_corners.py::test_the_mean_of_a_stretched_row_that_does_not_exist_is_no_number",
-                 "tests/tile/test_interp.py", "tests/sema/test_proofs.py", "tests/sema/test_memory.py", "tests/plan/test_lowering.py")
+                 "tests/sema/test_proofs.py", "tests/tile/test_interp.py", "tests/sema/test_memory.py", "tests/plan/test_lowering.py")
     ("mask", 'bounds |= stretch(operand.active[own]) if is_stretched else operand.active[own]', 'bounds |= operand.active[own]')
     ("mask", 'bounds |= stretch(operand.active[own]) if is_stretched else operand.active[own]', 'bounds = stretch(operand.active[own]) if is_stretched else operand.active[own]')
     ("bound", 'case "max":\n                return any(argument.is_nonnegative for argument in self.arguments)', 'case "max" | "min":\n                return any(argument.is_nonnegative for argument in self.arguments)')
@@ -74,7 +75,8 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/prepared.py", "tests/api/test_devices.py", "tests/api/test_bind.py")
+    RUNTIME.file("tilec/runtime/prepared.py", "tests/api/test_bind.py::test_spare_memory_is_not_reused_under_recorded_work",
+                 "tests/api/test_devices.py", "tests/api/test_bind.py")
     ("safety", 'must_clear = output.name not in self._overwritten', 'must_clear = False')
     ("safety", 'self._device.submit_batches_with(buffer, of_others=True)', 'pass')
     ("condition", 'if 0 not in groups:\n                steps', 'if groups[0] > 1:\n                steps')
@@ -87,7 +89,9 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/arguments.py", "tests/api/test_hostile_arrays.py")
+    RUNTIME.file("tilec/runtime/arguments.py", "tests/api/test_hostile_arrays.py::test_one_trailing_axis_of_1_may_come_or_go",
+                 "tests/api/test_hostile_arrays.py::test_sizes_that_follow_from_others_are_checked",
+                 "tests/api/test_hostile_arrays.py")
     ("safety", 'if dims.setdefault(symbol, extent) != extent:', 'if False:')
     ("index", 'return shape[:-1]\n', 'return shape[1:]\n')
     ("safety", 'if tensor.name not in shapes or shapes[tensor.name][axis] == value:\n                continue', 'continue')
@@ -102,13 +106,16 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/staging.py", "tests/runtime/test_device.py", "tests/api/test_devices.py")
+    RUNTIME.file("tilec/runtime/staging.py",
+                 "tests/runtime/test_device.py::test_what_is_longer_than_a_read_at_once_is_read_in_parts",
+                 "tests/runtime/test_device.py", "tests/api/test_devices.py")
     ("bound", 'whole = -(-len(target) // 4) * 4', 'whole = len(target) // 4 * 4')
     ("index", 'self._read(source, offset + done, target[done : done + count])', 'self._read(source, offset, target[done : done + count])')
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/cache.py", "tests/runtime/test_disk.py", "tests/api/test_calls.py")
+    RUNTIME.file("tilec/runtime/cache.py", "tests/runtime/test_disk.py::test_each_thing_that_decides_misses",
+                 "tests/runtime/test_disk.py", "tests/api/test_calls.py")
     ("condition", 'if holds(dims):\n', 'if True:\n')
     ("condition", 'if guard_test(found.program.guards)(dims):\n                return found', 'return found')
 )  # fmt: skip

@@ -75,3 +75,16 @@ def test_sums_of_floats_are_rounded_once() -> None:
     assert reduce("sum", array, everywhere, (1,)).tolist() == [[2.0**24 + 6]]
     array = np.array([[1e30, 1e30, 1e-30]], np.float32)
     assert reduce("prod", array, everywhere[:, :3], (1,)).tolist() == [[np.float32(1e30)]]
+
+
+def test_a_nan_is_the_extreme_and_its_index_the_first_ones() -> None:
+    """As in NumPy, and of the active lanes alone."""
+    array = np.array([[np.nan, 3, 1, np.nan, 7, np.nan], [np.nan, 3, 1, 0, 7, 5]], np.float32)
+    inside = np.array([[False, True, True, True, True, True]])
+    for op, second in (("argmax", 4), ("argmin", 3)):
+        assert reduce(op, array, inside, (1,)).tolist() == [[3], [second]]
+        assert reduce(op, array, np.ones((1, 6), np.bool_), (1,)).tolist() == [[0], [0]]
+    for op, second in (("max", 7.0), ("min", 0.0)):
+        got = reduce(op, array, inside, (1,))
+        assert np.isnan(got[0, 0])
+        assert got[1, 0] == second

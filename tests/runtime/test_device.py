@@ -13,6 +13,7 @@ import pytest
 from tests.diff import tint
 from tilec.errors import DeviceError
 from tilec.runtime import device as choice
+from tilec.runtime import staging
 from tilec.runtime.adapters import DEFAULT_LIMITS, adapters
 from tilec.runtime.device import Device, Launch
 
@@ -50,6 +51,14 @@ def test_bytes_that_are_no_whole_words_are_written_and_read(device: Device) -> N
     device.write(buffer, b"abcdefg")
     assert bytes(device.read(buffer)) == b"abcdefg"
     assert bytes(device.read(buffer, 2, offset=4)) == b"ef"
+
+
+def test_what_is_longer_than_a_read_at_once_is_read_in_parts(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "_CHUNK", 16)
+    buffer = device.create_buffer(70)
+    device.write(buffer, bytes(range(70)))
+    assert bytes(device.read(buffer)) == bytes(range(70))
+    assert bytes(device.read(buffer, 45, offset=20)) == bytes(range(20, 65))
 
 
 def test_new_memory_is_zero_and_copies_copy(device: Device) -> None:

@@ -63,11 +63,31 @@ def test_declared_grid_and_other_attributes():
         ("C[ctx.block.x * 8 + n :+ 8] = 0.0", []),
         ("if ctx.block.x == 0 {\n    C[0] = 1.0\n  }\n  B[ctx.block.x, :] = 0.0", []),
         ("if n > 0 {\n    C[0] = 1.0\n  }\n  B[ctx.block.x, :] = 0.0", ["W0401"]),
+        # Two blocks, each alone in its branch.
+        (
+            "if ctx.block.x == 0 {\n    C[0] = 1.0\n  }\n  if ctx.block.x == 1 {\n    C[0] = 2.0\n  }\n"
+            "  B[ctx.block.x, :] = 0.0",
+            ["W0401"],
+        ),
+        (
+            "if ctx.block.x == 0 {\n    C[0] = 1.0\n  }\n  if ctx.block.x == 1 {\n    B[0, :] = C[0]\n  }\n"
+            "  D[ctx.block.x, :] = 0.0",
+            ["E0406"],
+        ),
     ],
 )
 def test_rules_between_blocks(body: str, expected: list[str]):
     found = [code for code in codes(kernel(body)) if code not in ("W0201", "W0202")]
     assert found == [code for code in expected if code != "W0302"]
+
+
+@pytest.mark.parametrize("part", ["ctx.block.y * 8", "i32(A[ctx.block.x, 0])"])
+def test_what_differs_between_blocks_shifts_their_cells(part: str):
+    """Blocks (0, 1) and (1, 0) meet, and so do any two where data says so."""
+    begin = f"let i = ctx.block.x * 8 + {part}\n  "
+    for body, expected in ("C[i :+ 8] = 0.0", "W0401"), ("C[i :+ 8] = C[i :+ 8] + 1.0", "E0406"):
+        found = codes(kernel(begin + body, "@grid(2, 2)" if "y" in part else "@grid(2)"))
+        assert [code for code in found if code not in ("W0201", "W0202")] == [expected]
 
 
 SPANS = st.tuples(st.integers(0, 9), st.integers(-3, 6), st.integers(0, 3), st.integers(1, 10), st.booleans())

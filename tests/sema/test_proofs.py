@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilec.sema.proofs import is_nonnegative, largest, least
-from tilec.types import Extent, Opaque, Symbol, apply
+from tilec.types import Extent, Opaque, Symbol, apply, element_count
 
 V, M = Symbol("V", "dim"), Symbol("M", "dim")
 N = Symbol("n", "scalar", nonnegative=False)
@@ -88,3 +88,19 @@ def test_bounds_are_proved_to_the_last_one_and_no_further():
     ):
         assert is_nonnegative(extent, RANGES), str(extent)
         assert not is_nonnegative(extent - 1, RANGES), str(extent - 1)
+
+
+def test_a_negative_extent_counts_no_element():
+    """Two of them neither: their product is positive."""
+    m, n = Extent.of(M), Extent.of(N)
+    count = element_count([m - 3, n - 5])
+    for rows, columns in (0, 0), (1, 4), (3, 6), (1, 7), (5, 2), (5, 8):
+        assert count.evaluate({"M": rows, "n": columns}) == max(rows - 3, 0) * max(columns - 5, 0)
+    assert element_count([m, Extent.of(V) + 2]) == m * (Extent.of(V) + 2)
+
+
+def test_the_smaller_and_the_larger_are_told_by_proof():
+    m = Extent.of(M)
+    for pair in ((m, m + 2), (m + 2, m)):
+        assert apply("min", *pair) == m
+        assert apply("max", *pair) == m + 2

@@ -92,6 +92,21 @@ def test_values(expression: str, shape: str, expected: object):
 
 
 @pytest.mark.parametrize(
+    ("dtype", "expression", "expected"),
+    [
+        ("u32", "2147483647 + 2", 2**31 + 1),
+        ("u32", "65536 * 65536 - 1", 2**32 - 1),
+        ("i32", "(2147483647 + 2) - 9", 2**31 - 8),
+        ("f32", "65536 * 65536", 2.0**32),
+    ],
+)
+def test_integers_without_a_type_are_as_large_as_they_are(dtype: str, expression: str, expected: float):
+    head = f"const N = {expression}\nkernel k(A: tensor<{dtype}>[1], Y: tensor<{dtype}>[1])"
+    for number in (f"({expression})", "N"):
+        assert run(f"{head} {{\n  Y[0] = A[0] + {number}\n}}\n", {"A": [0]})["Y"].tolist() == [expected]
+
+
+@pytest.mark.parametrize(
     ("statement", "code"),
     [
         ("Y[0] = sum(I[:] + U[:])", "E0301"),
@@ -102,6 +117,8 @@ def test_values(expression: str, shape: str, expected: object):
         ("Y[0] = U[0]", "E0310"),
         ("U[:] = 1.5", "E0310"),
         ("U[:] = -1", "E0325"),
+        ("U[:] = U[:] + (2 - 3)", "E0325"),
+        ("I[:] = I[:] + (2147483647 + 2)", "E0325"),
         ("I[:] = 2147483648", "E0325"),
         ("Y[0] = exp(U[0])", "E0303"),
         ("Y[0] = sum(-U[:])", "E0303"),

@@ -147,12 +147,9 @@ _FLOAT: dict[str, Callable[..., float]] = {
 _CONVERSIONS = {"f32": DType.F32, "i32": DType.I32, "u32": DType.U32, "bool": DType.BOOL}
 
 
-def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool = False) -> Number | None:
+def fold(op: str, values: tuple[Number, ...], dtype: DType) -> Number | None:
     """`op` on converted operands, whose common dtype (of `where`: the chosen ones') is `dtype`; None where it is left
-    to run time: rows without a plain meaning here, and results that Python refuses to make (log of 0, exp of 1000).
-
-    Weak integers are not wrapped: whether they fit is asked where they meet a type.
-    """
+    to run time: rows without a plain meaning here, and results that Python refuses to make (log of 0, exp of 1000)."""
     if op == "where":
         return values[1] if values[0] else values[2]
     if op in TESTS:
@@ -162,10 +159,7 @@ def fold(op: str, values: tuple[Number, ...], dtype: DType, *, is_weak: bool = F
     if dtype is DType.F32:
         return _fold_float(op, values)
     function = ARITHMETIC.get(op) or INTEGER.get(op)
-    if function is None:
-        return None
-    value = function(*values)
-    return value if is_weak else wrap(value, dtype)
+    return None if function is None else wrap(function(*values), dtype)
 
 
 def _fold_float(op: str, values: tuple[Number, ...]) -> Number | None:
