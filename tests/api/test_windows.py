@@ -76,6 +76,11 @@ kernel gathered(X: tensor<f32>[M, N], T: tensor<i32>[M], Y: tensor<f32>[M, N]) {
   Y[ctx.block.x, :] = X[T[ctx.block.x], :]
 }
 
+@disjoint(Y)
+kernel scattered(X: tensor<f32>[M, N], T: tensor<i32>[M], Y: tensor<f32>[K]) {
+  Y[T[ctx.block.x]] = sum(X[ctx.block.x, :])
+}
+
 kernel wide(X: tensor<f32>[M, N]) {
   let r = ctx.block.x * 16
   X[r :+ 16, :] = X[r :+ 16, :] - colmean(X[r :+ 16, :])
@@ -147,6 +152,17 @@ def test_the_driver_holds_the_limit(m, small):
     np.testing.assert_array_equal(on_device.numpy(), given + 1)
 
 
+@pytest.mark.parametrize(("columns", "rows", "copied"), [(12, 64, set()), (36, 16, {"Sum"}), (25, 40, {"X", "Sum"})])
+def test_windows_begin_where_a_binding_may_if_enough_rows_fit(m, small, columns, rows, copied):
+    """A binding starts at a multiple of 256 bytes, and 4,096 fit: what starts elsewhere is copied there and back."""
+    on_device = small.array(counted(200, columns))
+    made = m.add.bind(on_device, np.ones(columns, F32))
+    layout = windows_of(m.add)._on_device
+    assert (layout.rows, layout.copied) == (rows, copied)
+    made.launch()
+    np.testing.assert_array_equal(on_device.numpy(), counted(200, columns) + 1)
+
+
 def test_bytes_share_words_between_windows(m, small):
     given = counted(2001, 7, dtype=np.uint8)
     for argument in (given, small.array(given)):
@@ -183,11 +199,13 @@ def test_scratch_memory_makes_windows_too(m, small):
         ("two_ways", "blocks touch rows of Y in more than one way", "= X[ctx.block.x * 8 :+ 4, :]"),
         ("halves", "the number of rows of X is 2 * M, which is no size of its own", ""),
         ("gathered", "a block touches more rows of X than its own", "X[T[ctx.block.x], :]"),
+        ("scattered", "it writes Y, which has no rows of M", "Y[T[ctx.block.x]] ="),
     ],
 )
 def test_what_needs_all_rows_is_refused_with_the_reason(m, small, kernel, words, line):
     given = {"X": counted(400, 8)}
-    given |= {"T": np.arange(400, dtype=np.int32)} if kernel == "gathered" else {}
+    given |= {"T": np.arange(400, dtype=np.int32)} if kernel in ("gathered", "scattered") else {}
+    given |= {"K": 400} if kernel == "scattered" else {}
     given |= {"M": 200} if kernel == "halves" else {}
     limit = rf"{kernel} \(windows\.ph:\d+\): X \[400, 8\] of 12,800 bytes is more than .* at once, 4,096 \({BINDING}\)"
     way = r"this adapter offers more: tilec\.device\(\d+, limits=\{'max-storage-buffer-binding-size': 12800\}\)"

@@ -57,7 +57,8 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/tile/windows.py", "tests/api/test_windows.py")
+    RUNTIME.file("tilec/tile/windows.py", "tests/api/test_windows.py::test_what_needs_all_rows_is_refused_with_the_reason",
+                 "tests/api/test_windows.py")
     ("bound", 'if ends[0] < 0 or ends[1] + count > step.constant:', 'if ends[0] < 0:')
     ("safety", 'if (self.axis, self.step) not in ((None, None), (axis, step.constant)):', 'if False:')
     ("safety", 'if self._has(self.dim, value):', 'if False:')
@@ -65,7 +66,8 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
 )  # fmt: skip
 
 (
-    RUNTIME.file("tilec/runtime/windowed.py", "tests/api/test_windows.py")
+    RUNTIME.file("tilec/runtime/windowed.py", "tests/api/test_windows.py::test_windows_begin_where_a_binding_may_if_enough_rows_fit",
+                 "tests/api/test_windows.py")
     ("index", 'whole, offset, size = arrays[name].buffer, first * row, count * row', 'whole, offset, size = arrays[name].buffer, first, count * row')
     ("bound", 'count = min(rows, total - first)', 'count = rows')
     ("order", 'self.device.copy(copies[output.name], target, count * row, target_at=first * row)', 'pass')
