@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 
+import tilec
 from tilec.ops.reduce import REDUCTIONS
 from tilec.ops.reference import NUMPY_DTYPES, reduce
 from tilec.types import DType
@@ -88,3 +89,49 @@ def test_a_nan_is_the_extreme_and_its_index_the_first_ones() -> None:
         got = reduce(op, array, inside, (1,))
         assert np.isnan(got[0, 0])
         assert got[1, 0] == second
+
+
+EXTREMES = """
+kernel extremes(X: tensor<f32>[M, V], Y: tensor<f32>[M, 2]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, 0] = rowmax(X[r :+ 4, :])
+  Y[r :+ 4, 1] = rowmin(X[r :+ 4, :])
+}
+"""
+
+
+@pytest.mark.parametrize("columns", [3, 1000])
+def test_a_nan_anywhere_in_a_row_is_its_extreme_on_a_device(device: tilec.Device, columns: int) -> None:
+    """WGSL's own `max` and `min` may give the other operand: the rows must combine by ours."""
+    array = np.linspace(-4, 5, 6 * columns, dtype=np.float32).reshape(6, columns)
+    expected = np.stack([array.max(1), array.min(1)], 1)
+    for row, column in ((1, 0), (2, columns - 1), (4, columns // 2)):
+        array[row, column] = np.nan
+        expected[row] = np.nan
+    got = tilec.compile(source=EXTREMES).extremes(array, device=device).Y
+    np.testing.assert_array_equal(got, expected)
+
+
+OTHERS = """
+kernel others(X: tensor<f32>[M, V], Y: tensor<f32>[M, 4]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  Y[r :+ 4, 0] = rowprod(x)
+  Y[r :+ 4, 1] = f32(rowany(x > 1.0))
+  Y[r :+ 4, 2] = f32(rowall(x > 0.0))
+  Y[r :+ 4, 3] = rowsum(x)
+}
+"""
+
+
+@pytest.mark.parametrize("columns", [1, 5, 600])
+def test_rows_are_combined_by_what_the_reduction_is(lavapipe: tilec.Device, columns: int) -> None:
+    """Rows of ones, in which some lanes decide."""
+    array = np.ones((6, columns), np.float32)
+    array[1, columns // 2] = 3
+    array[2, -1] = -2
+    array[3, 0] = 0
+    array[4, :] = -1
+    expected = np.stack([array.prod(1), (array > 1).any(1), (array > 0).all(1), array.sum(1)], 1)
+    got = tilec.compile(source=OTHERS).others(array, device=lavapipe).Y
+    np.testing.assert_array_equal(got, expected)
