@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import tilec
+from tilec.runtime.arrays import _is_exact
+from tilec.types import DType
 
 F32, I32 = np.float32, np.int32
 SOURCE = """
@@ -120,6 +122,14 @@ def test_targets_that_are_no_integers(m):
         assert text.startswith("T: a float64 array for i32 holds numbers that are no integers")
     assert "T: a uint64 array for i64" in refused(m.rows, x, np.array([0, 2**63, 1], np.uint64))
     assert m.rows(x, np.array([0.0, 1.0, 3.0]), device="numpy").Picked.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("converted", [2**63 - 1, -(2**63)])
+def test_a_float_beyond_an_i64_is_none_whatever_the_processor_makes_of_it(converted):
+    """Some saturate, some wrap; as a float the largest i64 is 2**63 itself."""
+    given, result = np.array([2.0**63]), np.array([converted])
+    assert not _is_exact(given, result, DType.I64)
+    assert _is_exact(-given, np.array([-(2**63)]), DType.I64)
 
 
 def test_integers_wrap_as_the_language_says(m, devices):
