@@ -50,6 +50,12 @@ def test_declared_grid_and_other_attributes():
     [
         ("B[ctx.block.x * 8 :+ 8, :] = 0.0\n  D[ctx.block.x * 4 :+ 4, :] = 0.0", ["E0401"]),
         ("C[ctx.block.x % 4] = 0.0", ["E0402"]),
+        ("C[ctx.block.x * where(M > 0.0, 8, M)] = 0.0", ["E0402"]),
+        ("C[ctx.block.x * i32(A[0, 0])] = 0.0", ["E0402"]),
+        ("let c = ctx.block.x * 8 * i32(A[0, 0])\n  C[c :+ 8] = 0.0", ["E0402"]),
+        ("C[ctx.block.x * max(ceildiv(M, i32(C[0])), 1)] = A[0, 0]", ["E0402"]),
+        ("var q = 1\n  for j in range(0, n) {\n    q = q * 2\n  }\n  C[ctx.block.x * q] = 0.0", ["E0402"]),
+        ("for j in range(1, n) {\n    C[ctx.block.x * j] = 0.0\n  }", ["E0402"]),
         ("let r = ctx.block.x * 8\n  B[r :+ 8, :] = 0.0\n  C[0] = 1.0", ["E0404"]),
         ("B[ctx.block.x * 8 :+ 16, :] = 0.0", ["E0404"]),
         ("B[ctx.block.y * 8 :+ 8, :] = 0.0\n  C[ctx.block.x] = 0.0", ["E0404", "E0404"]),

@@ -28,11 +28,15 @@ kernel k(A: tensor<f32>[M], B: tensor<f32>[N]) {
 GRID_UNKNOWN = Row(
     "E0402",
     message="the size of the grid's axis {axis} cannot be inferred",
-    label="used here, but never as the start of a span",
+    label="{used}",
     hint="say it: `@grid(...)`, for instance `@grid(ceildiv(M, 8))`",
     explanation="""
 A use of the form `a * ctx.block.x + c` as the start of a span or as a point says how many blocks there are. Any
-other use says nothing: give the grid with an attribute.""",
+other use says nothing: give the grid with an attribute.
+
+A launch counts the blocks before the first one runs. So `a` must follow from dims and scalar parameters by `+ - * %`,
+`div`, `ceildiv`, `min`, `max` and `clamp`; what is read from memory, chosen by `where` or carried by a loop says
+nothing either.""",
     wrong="""
 kernel k(A: tensor<f32>[M]) {
   A[ctx.block.x % 4] = 0.0

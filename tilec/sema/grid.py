@@ -11,9 +11,10 @@ from tilec.sema.attributes import Attributes
 from tilec.sema.builder import Access, Builder
 from tilec.sema.constants import evaluate_const
 from tilec.sema.formulas import read_formula
+from tilec.source import Span
 from tilec.syntax import ast
 from tilec.tile.affine import BLOCK_SYMBOLS
-from tilec.types import ONE, ZERO, Atom, DType, Extent, Symbol, apply
+from tilec.types import ONE, ZERO, DType, Extent, Symbol, apply
 
 Grid = tuple[Extent, Extent, Extent]
 
@@ -26,7 +27,7 @@ def infer_grid(builder: Builder, attributes: Attributes) -> Grid | None:
     is_whole = True
     for axis, counts in enumerate(found):
         if axis in builder.block_uses and not counts:
-            builder.faults.error(catalog.GRID_UNKNOWN, builder.block_uses[axis], axis="xyz"[axis])
+            _report_unknown(builder, axis)
             is_whole = False
         elif len(counts) > 1:
             _report(builder, axis, found)
@@ -89,13 +90,22 @@ def _of_access(builder: Builder, access: Access, axis: int) -> list[Implied]:
         step, _ = parts
         if step.constant is not None and step.constant <= 0:
             continue
-        if all(_is_launch(atom) for atom in step.atoms):
+        if step.is_for_host:
             found.append(Implied(apply("ceildiv", dim, step), access, position, step))
     return found
 
 
-def _is_launch(atom: Atom) -> bool:
-    return not isinstance(atom, Symbol) or atom.kind in ("dim", "scalar")
+def _report_unknown(builder: Builder, axis: int) -> None:
+    """Nothing says how many blocks there are: no span starts at the block's index, or those that do are so far apart
+    as only the running kernel finds out."""
+    used, notes = "used here, but never as the start of a span", list[tuple[Span, str]]()
+    for access in builder.accesses:
+        steps = [parts[0] for start, _ in access.axes if (parts := block_factor(start, axis)) is not None]
+        if not all(step.is_for_host for step in steps):
+            used = "used here, times a number that only the running kernel knows"
+            notes = [(access.span, "where the next block begins must be known at the launch")]
+            break
+    builder.faults.error(catalog.GRID_UNKNOWN, builder.block_uses[axis], notes=notes, axis="xyz"[axis], used=used)
 
 
 def _report(builder: Builder, axis: int, found: Sequence[Sequence[Implied]]) -> None:
