@@ -201,7 +201,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
      "the same program: no load with a fill is along the sweep of a tensor that is read as vectors")
     ("index", 'register, number % self.size)', 'register, 0)')
     ("index", 'register = self.locals[number // self.size]', 'register = self.locals[0]')
-    ("condition", 'kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]', 'kept = [key for key, several in readers.items() if several[0] is item]')
+    ("condition", 'return [key for key in own if any(key in self._reads(each) for each in later)]', 'return list(own)')
 )  # fmt: skip
 
 (

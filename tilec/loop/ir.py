@@ -229,6 +229,25 @@ Read: TypeAlias = "Load | SharedLoad | UniformLoad | Shuffle | SubgroupReduce"
 Expr: TypeAlias = "Const | Local | Uniform | Builtin | Op | Bits | Select | Component | Vector | Read"
 
 
+def operands_of(expression: Expr) -> tuple[Expr, ...]:
+    """The expressions that an expression is made of, in the order of the text."""
+    match expression:
+        case Op() | Bits():
+            return expression.operands
+        case Select():
+            return expression.other, expression.chosen, expression.condition
+        case Load() | SharedLoad():
+            return (expression.index,)
+        case Component():
+            return (expression.vector,)
+        case Shuffle() | SubgroupReduce():
+            return (expression.value,)
+        case Vector():
+            return expression.components
+        case _:
+            return ()
+
+
 # --- statements ----------------------------------------------------------------------------------------------
 
 

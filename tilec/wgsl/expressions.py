@@ -25,6 +25,7 @@ from tilec.loop.ir import (
     Uniform,
     UniformLoad,
     Vector,
+    operands_of,
 )
 from tilec.ops import POINTWISE, Call, Infix
 from tilec.types import DType
@@ -84,24 +85,6 @@ def type_name(dtype: DType, width: int = 1) -> str:
     return dtype.label if width == 1 else f"vec{width}<{dtype.label}>"
 
 
-def _children(expression: Expr) -> tuple[Expr, ...]:
-    match expression:
-        case Op() | Bits():
-            return expression.operands
-        case Select():
-            return expression.other, expression.chosen, expression.condition
-        case Load() | SharedLoad():
-            return (expression.index,)
-        case Component():
-            return (expression.vector,)
-        case Shuffle() | SubgroupReduce():
-            return (expression.value,)
-        case Vector():
-            return expression.components
-        case _:
-            return ()
-
-
 class ExpressionPrinter:
     """Prints for one function.
 
@@ -143,7 +126,7 @@ class ExpressionPrinter:
             for constant in self._guarded.get(id(node), ()):
                 text = f"{self._use_helper(HIDDEN)}({literal(constant.dtype, constant.value)}, {self._zero})"
                 self._pieces[id(constant)] = text, Level.PRIMARY
-            depth = 1 + max((depths[id(child)] for child in _children(node)), default=0)
+            depth = 1 + max((depths[id(child)] for child in operands_of(node)), default=0)
             piece = self._piece(node)
             is_leaf = isinstance(node, _LEAVES)
             if node is not root and not is_leaf and (depth > DEEPEST or uses[id(node)] > 1):
@@ -295,7 +278,7 @@ def in_order(root: Expr) -> tuple[dict[int, int], list[Expr]]:
         node = stack[-1]
         if id(node) not in entered:
             entered.add(id(node))
-            for child in reversed(_children(node)):
+            for child in reversed(operands_of(node)):
                 uses[id(child)] = uses.get(id(child), 0) + 1
                 if id(child) not in entered:
                     stack.append(child)

@@ -6,16 +6,10 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tilec.diag import catalog
-from tilec.diag.report import LimitReached
 from tilec.loop import ir
-from tilec.loop.limits import LONGEST_TEXT
+from tilec.loop.lower.length import FunctionLength, Length
 from tilec.source import Span
-from tilec.tile import ir as tile
 from tilec.types import DType
-
-_SHORTEST_STATEMENT, _INDENT = 12, 2
-"""Characters of a statement, at least, and of the indent that each level adds."""
 
 ZERO = ir.Const(DType.I32, 0)
 TID = ir.Builtin("local_index")
@@ -25,10 +19,11 @@ WORKGROUP = ir.Builtin("workgroup")
 class Code:
     """Statements in nested blocks. A memo of a block is forgotten when the block is closed."""
 
-    def __init__(self, kernel: tile.Kernel) -> None:
-        self._kernel = kernel
-        self._length = 0
+    def __init__(self, length: Length) -> None:
+        self._length = FunctionLength(length)
         self._blocks: list[list[ir.Statement]] = [[]]
+        self._depths = [0]
+        """Of each open block, in how many it will be in the text."""
         self._memos: list[dict[Hashable, ir.Expr]] = [{}]
         self._uniform: set[int] = set()
         self._levels: dict[int, int] = {}
@@ -47,12 +42,13 @@ class Code:
     @contextmanager
     def outside(self, level: int) -> Iterator[None]:
         """Writes at the present end of the open block of that level: before the statement being made there."""
-        blocks, memos = self._blocks[level + 1 :], self._memos[level + 1 :]
-        del self._blocks[level + 1 :], self._memos[level + 1 :]
+        blocks, memos, depths = self._blocks[level + 1 :], self._memos[level + 1 :], self._depths[level + 1 :]
+        del self._blocks[level + 1 :], self._memos[level + 1 :], self._depths[level + 1 :]
         self.state += 1
         yield
         self._blocks += blocks
         self._memos += memos
+        self._depths += depths
         self.state += 1
 
     @property
@@ -60,12 +56,13 @@ class Code:
         return tuple(self._blocks[-1])
 
     def emit(self, statement: ir.Statement) -> None:
-        self._length += _SHORTEST_STATEMENT + _INDENT * self.level
-        if self._length > LONGEST_TEXT:
-            raise LimitReached(
-                catalog.TEXT_TOO_LARGE, self._kernel.span, name=self._kernel.name, limit=f"{LONGEST_TEXT:,}"
-            )
+        self._length.add(statement, self._depths[-1])
         self._append(statement)
+
+    def splice(self, body: list[ir.Statement]) -> None:
+        """What an open block collected, into the present one."""
+        for statement in body:
+            self._append(statement)
 
     def _append(self, statement: ir.Statement) -> None:
         last = self._blocks[-1][-1] if self._blocks[-1] else None
@@ -80,25 +77,27 @@ class Code:
             self._blocks[-1].pop()
 
     @contextmanager
-    def block(self) -> Iterator[list[ir.Statement]]:
-        """Collects the statements written meanwhile; they are not part of the enclosing block."""
+    def block(self, *, is_open: bool = False) -> Iterator[list[ir.Statement]]:
+        """Collects the statements written meanwhile; they are not part of the enclosing block. `is_open`: its
+        statements will stand in the enclosing block."""
         collected: list[ir.Statement] = []
         self._blocks.append(collected)
         self._memos.append({})
+        self._depths.append(self._depths[-1] + (not is_open))
         self.state += 1
         yield collected
         self._blocks.pop()
         self._memos.pop()
+        self._depths.pop()
         self.state += 1
 
     @contextmanager
     def when(self, condition: ir.Expr | None) -> Iterator[None]:
         """`if (condition) { ... }`; no condition, no `if` (but a block for the memo all the same)."""
-        with self.block() as body:
+        with self.block(is_open=condition is None) as body:
             yield
         if condition is None:
-            for statement in body:
-                self._append(statement)
+            self.splice(body)
         elif body:
             self.emit(ir.If(condition, tuple(body)))
 
@@ -110,6 +109,7 @@ class Code:
         if self.is_uniform(value):
             self._uniform.add(local.number)
         self._levels[local.number] = self.level
+        self._length.define(local)
         self.emit(ir.Let(local, value, span))
         return local
 
@@ -117,6 +117,7 @@ class Code:
         """A mutable local."""
         local = ir.Local(hint, initial.dtype, 4 if isinstance(initial, ir.Vector) else 1)
         self._levels[local.number] = self.level
+        self._length.define(local)
         self.emit(ir.Declare(local, initial))
         return local
 

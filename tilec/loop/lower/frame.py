@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tilec.loop import ir
 from tilec.loop.lower.arith import add, compare, const, divide, multiply, remainder, signed, unsigned
 from tilec.loop.lower.code import ZERO, Code
+from tilec.loop.lower.length import Length
 from tilec.plan.ir import Plan, Sink, Slot
 from tilec.tile import ir as tile
 from tilec.tile.reports import LOG
@@ -19,10 +20,12 @@ _ELEMENTS = {DType.F32: DType.F32, DType.I32: DType.I32, DType.U32: DType.U32}
 
 
 class Bindings:
-    """The program's uniform fields and buffers, made when first used. Shared by all dispatches."""
+    """The program's uniform fields and buffers, made when first used, and the length of its text. Shared by all
+    dispatches."""
 
     def __init__(self, kernel: tile.Kernel, plan: Plan) -> None:
         self.kernel = kernel
+        self.length = Length(kernel)
         self.fields: dict[object, ir.UniformField] = {}
         self.stored = set()
         self.buffers: dict[tuple[str, int], ir.Buffer] = {}
@@ -80,7 +83,7 @@ class Frame:
         self.plan = plan
         self.bindings = bindings
         self.threads = threads
-        self.code = Code(kernel)
+        self.code = Code(bindings.length)
         self.block: tuple[ir.Expr, ir.Expr, ir.Expr] = (ZERO, ZERO, ZERO)
         self.block_number: ir.Expr = ZERO
         self.registers: dict[tile.Value, ir.Expr] = {}

@@ -97,7 +97,7 @@ class ItemLowering:
     def in_block(self, phase: Phase) -> None:
         """All jobs of the block, by one workgroup."""
         frame, code = self.frame, self.code
-        with code.block() as body:
+        with code.block(is_open=True) as body:
             self.lanes(phase)
             count = element_count(phase.kept)
             at_once = phase.mapping.jobs
@@ -116,8 +116,7 @@ class ItemLowering:
                     valid = code.let("valid", compare("lt", job, extent)) if at_once > 1 else None
                     self._job(phase, job, valid)
                 code.emit(ir.Loop(turn, ZERO, turns, const(1), tuple(inner)))
-        for statement in body:
-            code.emit(statement)
+        code.splice(body)
 
     def spread(self, phase: Phase, merges_blocks: bool) -> Extent:
         """The jobs of all blocks over workgroups; gives the number of workgroups."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from tilec.loop import ir
 from tilec.loop.lower.arith import both
 from tilec.loop.lower.decisions import Indices, aligned, lane_key
@@ -16,6 +18,9 @@ from tilec.plan.ir import Round, Sink
 from tilec.plan.vectors import PACKED
 from tilec.tile import ir as tile
 from tilec.types import DType
+
+_Read: TypeAlias = "tuple[tile.Load, tuple[str, ...]]"
+"""A load, and the roles of its axes."""
 
 
 class Resident:
@@ -33,11 +38,7 @@ class Resident:
 
     def preload(self, rounds: list[Round], item: Round) -> None:
         """Loads what this round is the first of several to read into registers of the job."""
-        readers: dict[tuple[tile.Load, tuple[str, ...]], list[Round]] = {}
-        for each in rounds:
-            for key in dict.fromkeys(key for sink in each.wide for key in self._known_loads(sink)):
-                readers.setdefault(key, []).append(each)
-        kept = [key for key, several in readers.items() if several[0] is item and len(several) > 1]
+        kept = self._first_read(rounds, item)
         if not kept:
             return
         elements = self.elements.resident(item)
@@ -59,6 +60,22 @@ class Resident:
                         registers.fill(first, size)
             registers.remember()
 
+    def _first_read(self, rounds: list[Round], item: Round) -> list[_Read]:
+        """What this round reads, no earlier one, and a later one. Looks no further than it must: every round asks."""
+        if item not in rounds:  # inside an `if` or a loop
+            return []
+        own, number = self._reads(item), rounds.index(item)
+        for each in rounds[:number]:
+            if not own:
+                return []
+            earlier = self._reads(each)
+            own = {key: None for key in own if key not in earlier}
+        later = rounds[number + 1 :]
+        return [key for key in own if any(key in self._reads(each) for each in later)]
+
+    def _reads(self, item: Round) -> dict[_Read, None]:
+        return dict.fromkeys(key for sink in item.wide for key in self._known_loads(sink))
+
     def _registers(self, load: tile.Load, own: list[Indices], is_whole: bool) -> _Registers:
         dtype, granule = self.frame.kernel.tensor(load.tensor).dtype, self.elements.mapping.granule
         is_vector = load.tensor in self.frame.vectors and granule == 4 * dtype.elements_per_word
@@ -66,18 +83,18 @@ class Resident:
             return _PackedRegisters(self.frame, self.evaluator, load, own)
         return _Registers(self.frame, self.evaluator, load, own)
 
-    def _known_loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
+    def _known_loads(self, sink: Sink) -> list[_Read]:
         """`_loads`, found again only where values have been published since."""
         key = (sink, len(self.frame.available))
         if key not in self.frame.sink_loads:
             self.frame.sink_loads[key] = self._loads(sink)
         return self.frame.sink_loads[key]
 
-    def _loads(self, sink: Sink) -> list[tuple[tile.Load, tuple[str, ...]]]:
+    def _loads(self, sink: Sink) -> list[_Read]:
         """The loads that vary along the sweep, with the roles of their axes."""
         marker = {role: ir.Local(role, DType.I32) for role in {*sink.roles, "."}}
         names = {local.number: role for role, local in marker.items()}
-        found: list[tuple[tile.Load, tuple[str, ...]]] = []
+        found: list[_Read] = []
         stack = [(sink.operand, aligned(sink.operand, tuple(marker[role] for role in sink.roles)))]
         seen: set[object] = set()
         while stack:
