@@ -17,7 +17,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.accuracy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--on", default=",".join(IMPLEMENTATIONS), metavar="NAMES", help="implementations or adapters, by commas")
+    names = ",".join(IMPLEMENTATIONS)
+    parser.add_argument("--on", default=names, metavar="NAMES", help="implementations, or other adapters, by commas")
     parser.add_argument("--match", default="", metavar="TEXT", help="only functions whose name has it")
     parser.add_argument("--dtype", default=",".join(DTYPES), metavar="TYPES", help="storage types, by commas")
     given = parser.parse_args(arguments)
