@@ -41,4 +41,21 @@ kernel run(X: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
   S[r :+ 4, :] = s
 }
 """, {"M": 5, "V": 45}),
+    "a sum under two conditions of which a store asks one": ("""
+kernel run(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M], G: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  let t = T[r :+ 4, new]
+  S[r :+ 4, new] = where(t >= 3, where(t < 9, rowsum(square(x)), 1.0), 0.0)
+  G[r :+ 4, :] = where(t >= 3, x * 2.0, x * 3.0)
+}
+""", {"M": 19, "V": 12}),
+    "two sums under a condition each": ("""
+kernel run(X: tensor<f32>[M, V], T: tensor<i32>[M], S: tensor<f32>[M]) {
+  let r = ctx.block.x * 4
+  let x = X[r :+ 4, :]
+  let t = T[r :+ 4, new]
+  S[r :+ 4, new] = where(t >= 3, rowsum(square(x)), 0.0) + where(t < 9, rowmax(x), 0.0)
+}
+""", {"M": 19, "V": 12}),
 }  # fmt: skip

@@ -7,6 +7,7 @@ import pytest
 
 from tests.diff.harness import CPU, Data, Execution, Subject, zeros_for
 from tests.plan.corners import KERNELS
+from tilec.loop.print import print_program
 from tilec.options import Limits, Options
 
 PLANS = (
@@ -57,6 +58,13 @@ kernel run(X: tensor<f32>[M, V], W: tensor<f32>[M, V], Y: tensor<f32>[ceildiv(M,
     means = subject.run(plan, data)["Y"]
     np.testing.assert_allclose(means[0], (data.tensors["X"][:8] + data.tensors["W"][5]).mean(axis=0), rtol=1e-5)
     assert np.isnan(means[1]).all()
+
+
+def test_a_branch_does_not_ask_again_what_one_around_it_has_decided() -> None:
+    """The row is swept where both conditions hold, and else by one of two loops."""
+    text, dims = KERNELS["a sum under two conditions of which a store asks one"]
+    program = Subject(text).compiled(Options(threads=64), dims).program
+    assert print_program(program).count("for round") == 3
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)

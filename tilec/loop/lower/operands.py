@@ -129,19 +129,24 @@ class Operands:
     # --- branches --------------------------------------------------------------------------------------------
 
     def row_condition(self, value: tile.Value, indices: Indices, swept: frozenset[int]) -> Place | None:
-        """The first condition by which `value` skips reads that no index in `swept` changes, with its indices."""
+        """The first undecided condition by which `value` skips reads that no index in `swept` changes, with its
+        indices."""
         stack, seen = [(value, indices)], set[tile.Value]()
         while stack:
             current, own = stack.pop()
             if current in seen or self.known(current, own) is not None:
                 continue
             seen.add(current)
-            if isinstance(current, tile.Pointwise) and current.op == "where" and self.branches(current, own):
+            if isinstance(current, tile.Pointwise) and self._is_undecided(current, own):
                 condition = aligned(current.operands[0], own)
                 if not any(isinstance(index, ir.Local) and index.number in swept for index in condition):
                     return current.operands[0], condition
             stack.extend(self.certain(current, own))
         return None
+
+    def _is_undecided(self, value: tile.Pointwise, indices: Indices) -> bool:
+        """Whether a `where` becomes a branch: no branch around has decided it."""
+        return value.op == "where" and self.decisions.side(value, indices) is None and self.branches(value, indices)
 
     def branches(self, where: tile.Pointwise, indices: Indices) -> bool:
         """Whether a `where` skips the side not taken: its condition is one value a row and a side reads memory."""
