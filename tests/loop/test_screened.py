@@ -39,6 +39,8 @@ kernel of_each(X: tensor<f32>[M, V], C: tensor<i32>[M, V]) {
   X[r :+ 4, :] = where(hit, 7.0, X[r :+ 4, :])
 }
 """
+CHOSEN = OTHERS.replace("f32(hit)", "where(hit, 3.0, 0.5)")
+"""Both conditions choose: without either the numbers are others."""
 MANY = """
 kernel many(X: tensor<f32>[M, V], T: tensor<i32>[M]) {
   let r = ctx.block.x * 4
@@ -70,6 +72,27 @@ def test_wherever_the_single_element_lies(text):
 def test_two_conditions_and_their_opposites():
     Subject(OTHERS).check(data(T=PLACES, U=PLACES[::-1]), [SCREENED])
     Subject(OTHERS).check(data(T=PLACES, U=PLACES), [SCREENED])
+    Subject(CHOSEN).check(data(T=PLACES, U=PLACES[::-1]), [SCREENED])
+
+
+def test_sweeps_over_two_axes_beside_halves_are_not_screened():
+    """A lane takes two halves together in one sweep, and so in the other, whose elements have no one column."""
+    kernel = Subject("""
+kernel beside(X: tensor<f16>[N], Y: tensor<f32>[1], Z: tensor<f32>[M, V]) {
+  var s = 1.0
+  for i in range(0, 3) {
+    s = s * 0.5 + Y[0]
+  }
+  let x = X[:]
+  X[:] = x * s + amax(x)
+  Z[:, :] = Z[:, :] * amax(x)
+  Y[0] = s
+}
+""")
+    rng = np.random.default_rng(2)
+    x, z = rng.standard_normal(5000).astype(np.float16), rng.standard_normal((80, 66)).astype(np.float32)
+    given = Data({"X": x, "Y": np.float32([3.0]), "Z": z}, {}, {"N": 5000, "M": 80, "V": 66})
+    kernel.check(given, [SCREENED])
 
 
 def test_conditions_that_hold_for_many_elements():
