@@ -7,6 +7,7 @@ import pytest
 
 from tests.plan.harness import check, run_plan, storage_dtype
 from tests.tile.build import Builder, dim
+from tilec.options import Limits, Options
 from tilec.types import ONE, DType, Extent, Symbol, apply
 
 BLOCK = Symbol("ctx.block.x", "block")
@@ -344,3 +345,18 @@ def test_where_an_operand_that_drops_its_axes_is_needed(rng):
     check(kernel, tensors)
     total = np.abs(tensors["X"].astype(np.float64) - tensors["X"].max(axis=0)).sum(axis=0)
     np.testing.assert_allclose(run_plan(kernel, tensors)["Out"], np.where(tensors["C"] > 0, total, 0.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("pattern", [0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001])
+def test_a_nan_stays_one_wherever_it_stands_among_halves(pattern):
+    """Rounding its bits as those of a number would make 0 or infinity of it."""
+    k = Rows()
+    b = k.builder
+    b.tensor("X", F32, ("M", "V"))
+    b.tensor("Y", DType.BF16, ("M", "V"), "out")
+    k.store("Y", k.load("X"))
+    x = np.ones((8, 8), np.float32)
+    x.view(np.uint32)[np.arange(8), np.arange(8)] = pattern
+    for options in (Options(), Options(limits=Limits(is_cpu=True))):
+        got = run_plan(b.kernel(grid()), {"X": x, "Y": np.zeros((8, 8), storage_dtype(DType.BF16))}, options=options)
+        np.testing.assert_array_equal(got["Y"].astype(np.float32), np.where(np.eye(8), np.nan, 1.0))

@@ -216,6 +216,22 @@ def test_how_much_of_a_row_is_kept_can_be_asked(kept, granules):
     np.testing.assert_allclose(run_plan(softmax_rows(), tensors, options=options)["Out"], expected, rtol=2e-5)
 
 
+def test_only_what_several_sweeps_read_is_kept_in_registers():
+    """The weights are read once, where they are needed."""
+    k = Rows()
+    b = k.builder
+    b.tensor("A", F32, ("M", "V"))
+    b.tensor("W", F32, ("V",))
+    b.tensor("Out", F32, ("M", "V"), "out")
+    x = k.load("A")
+    shifted = b.op("sub", x, b.reduce("max", x))
+    k.store("Out", b.op("mul", shifted, b.load("W", b.span(0, dim("V")))))
+    kernel = b.kernel(grid())
+    text = print_program(lower(kernel, make_plan(kernel, Facts({"M": 5, "V": 30}), Options(threads=64))))
+    assert (text.count("var A."), text.count("var W.")) == (15, 0)
+    assert text.count(" = W[") == 15
+
+
 def test_rows_that_fill_a_multiprocessor_come_in_turn_where_there_are_many():
     """Of as many rows as multiprocessors, two in turn would leave half of those idle."""
 

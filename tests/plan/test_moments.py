@@ -190,3 +190,17 @@ def test_sums_over_other_lanes_than_the_maximum_or_the_mean(case):
     np.testing.assert_allclose(got["B"], (y * d[:, :-2] ** 2).sum(axis=1, keepdims=True), **near)
     np.testing.assert_allclose(got["C"], [e[at : at + 4].sum(axis=0) for at in range(0, rows, 4)], **near)
     np.testing.assert_allclose(got["D"], [(d[at : at + 4] ** 2).sum() for at in range(0, rows, 4)], **near)
+
+
+@pytest.mark.parametrize("case", ["resident", "streamed", "subgroups", "shared sweeps"])
+def test_what_sums_are_relative_to_need_not_be_a_mean(case):
+    """A sum by any factor is found in the same sweep, however far from the running mean it is in the end."""
+    (rows, columns), _, _ = CASES[case]
+    _, kernel = kernels("  let d = x - rowsum(x) * 0.25\n  let a = rowsum(w * d)\n  let b = rowsum(square(d))\n")
+    assert len(make_plan(kernel, Facts({}), Options()).dispatches[0].phase.items) == 1
+    tensors = arguments(np.random.default_rng(columns), rows, columns, 1.0)
+    x, w = tensors["X"].astype(np.float64), tensors["W"].astype(np.float64)
+    d = x - x.sum(axis=1, keepdims=True) * 0.25
+    got = run(kernel, tensors, case)
+    np.testing.assert_allclose(got["A"][:, 0], (w * d).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(got["B"][:, 0], np.square(d).sum(axis=1), rtol=1e-5)

@@ -266,8 +266,8 @@ class MeanState(State):
         share = code.let("share", _f32("div_f32", ir.Const(_F32, float(size)), joined))
         rest = _f32("mul", reference, _f32("sub", _ONE, share))
         moved = code.let("reference", _f32("add", rest, _f32("mul", mean, share)))
-        is_first = compare("eq", count, _ZERO)
-        move = code.let("move", ir.Select(is_first, _ZERO, _f32("sub", reference, moved)))
+        # At first the sums of nothing move, and stay 0: a reference that is not finite makes NaN of every result.
+        move = code.let("move", _f32("sub", reference, moved))
         sums = dict(zip(self.terms, totals, strict=True))
         below = [code.let("below", _f32("sub", value, moved)) for value in x]
         for term, total in sums.items():  # the highest power of a weight first
@@ -309,8 +309,7 @@ class MeanState(State):
 
     def _all_moved(self, code: Code, part: Sequence[ir.Expr], reference: ir.Expr) -> list[ir.Expr]:
         """A part's sums relative to the reference of all parts."""
-        is_empty = compare("eq", part[0], _ZERO)
-        move = code.let("move", ir.Select(is_empty, _ZERO, _f32("sub", part[1], reference)))
+        move = code.let("move", _f32("sub", part[1], reference))
         sums = dict(zip(self.terms, part[2:], strict=True))
         return [code.let("term", _mixed(sums, term, part[0], move)) for term in self.terms]
 
