@@ -22,7 +22,8 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
     ("safety", 'return before.memory == access.memory and (before.writes or access.writes)', 'return before.memory == access.memory and before.writes and access.writes')
     ("condition", 'if any(axis in reduced for axis in fixed):\n        return None', 'pass')
     ("condition", 'if missing:\n        return None\n    if sink.kind in', 'if sink.kind in')
-    ("condition", 'if tied.setdefault(axis, number) != number:\n                return None', 'tied.setdefault(axis, number)')
+    ("condition", 'return tied if len(set(tied.values())) == len(tied) else None', 'return tied')
+    ("condition", 'if not role.startswith("a"):\n                return None', 'if not role.startswith("a"):\n                continue')
     ("mask", 'if any((extent.constant or 0) < 1 for extent in kept):\n        return False', 'pass')
 )  # fmt: skip
 

@@ -242,6 +242,17 @@ kernel run(X: tensor<f32>[M, V], S: tensor<f32>[M, 1]) {
   S[r :+ 4, :] = where(rowsum(x) > 0.0, rowmax(x), 2.0)
 }
 """, {"M": 7, "V": 30}),
+    "every row by every other": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, M, 1]) {
+  let s = rowsum(X[:, :])
+  Y[:, :, :] = s[:, :, new] * s[new, :, :]
+}
+""", {"M": 7, "V": 30}),
+    "one element of what columns are reduced to": ("""
+kernel run(X: tensor<f32>[V, V], T: tensor<i32>[V, 1], Y: tensor<f32>[V, 1]) {
+  Y[:, :] = pick(colsum(X[:, :]), T[:, :])
+}
+""", {"V": 11}),
     "one element beside no rows": ("""
 kernel run(X: tensor<f32>[M, V], Flag: tensor<f32>[3], S: tensor<f32>[M, 1], alpha: f32) {
   Flag[1] = alpha

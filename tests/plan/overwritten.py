@@ -177,6 +177,29 @@ kernel run(X: tensor<f32>[M, V], A: tensor<f32>[M, V], S: tensor<f32>[M, 2]) {
   S[r :+ 4, 0 :+ 1] = A[r :+ 4, 3 :+ 1] + S[r :+ 4, 1 :+ 1]
 }
 """, {"M": 6, "V": 70}),
+    "an old value behind a sum of new ones": ("""
+kernel run(A: tensor<f32>[M, V], Y: tensor<f32>[M, V], Z: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  let x = A[r :+ 4, :]
+  A[r :+ 4, :] = x * 0.3
+  Z[r :+ 4, :] = rowsum(A[r :+ 4, 1 :+ 8])
+  Y[r :+ 4, :] = x + 1.0
+}
+""", {"M": 6, "V": 20}),
+    "rows that are read back, of which the last one was not stored": ("""
+kernel run(A: tensor<f32>[M, V], X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  A[r :+ 4, :] = X[r + 1 :+ 4, :]
+  Y[r :+ 4, :] = A[r :+ 4, :] * 2.0
+}
+""", {"M": 7, "V": 24}),
+    "a condition of what was just stored": ("""
+kernel run(X: tensor<f32>[M, V], A: tensor<f16>[M, 1], S: tensor<f32>[M, 1]) {
+  let r = ctx.block.x * 4
+  A[r :+ 4, :] = A[r :+ 4, :] * -3.0
+  S[r :+ 4, :] = where(A[r :+ 4, :] > 0.0, rowmax(X[r :+ 4, :]), 2.0)
+}
+""", {"M": 7, "V": 30}),
     "a place that is overwritten": ("""
 @disjoint(Y)
 kernel run(X: tensor<f32>[M, V], I: tensor<i32>[ceildiv(M, 4)], Y: tensor<f32>[ceildiv(M, 4), 9]) {

@@ -305,7 +305,8 @@ def _reduced_axes(sink: Sink) -> set[int]:
 
 
 def _tied_axes(needs: Needs, opened: OpenPhase) -> dict[int, int] | None:
-    """Axis -> kept number for axes that index registers of the phase; None if they contradict each other."""
+    """Axis -> kept number for axes that index registers of the phase; None if they contradict each other. A register has
+    either all kept axes, in order, or none: where two contradict each other, a kept axis is tied twice."""
     tied: dict[int, int] = {}
     for value, read in needs.leaves:
         if value not in opened.registers:
@@ -315,9 +316,7 @@ def _tied_axes(needs: Needs, opened: OpenPhase) -> dict[int, int] | None:
                 continue
             if not role.startswith("a"):
                 return None
-            axis, number = int(role[1:]), int(made[1:])
-            if tied.setdefault(axis, number) != number:
-                return None
+            tied[int(role[1:])] = int(made[1:])
     return tied if len(set(tied.values())) == len(tied) else None
 
 
