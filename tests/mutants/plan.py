@@ -127,8 +127,7 @@ PLAN = Table("plan", ("tests/plan/test_corners.py", "tests/loop/test_needed_barr
 (
     PLAN.file("tilec/plan/split.py", "tests/plan/test_split.py")
     ("barrier", 'if is_fenced and any(each.narrow for each in waiting):', 'if False:')
-    ("index", 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=True)', 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=False)',
-     "only more scratch memory: a block writes and reads its own copy of the slot")
+    ("index", 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=True)', 'Slot(f"partial_{number}", dtype, (jobs, parts), is_shared=False)')
     ("order", 'waiting = [item]\n    if any', 'waiting = []\n    if any')
 )  # fmt: skip
 

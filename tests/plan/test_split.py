@@ -107,6 +107,12 @@ def test_no_scratch_where_the_buffers_are_used_up():
     assert plans(doubled(), Options(limits=Limits(storage_buffers=2)), {"M": 4, "V": 262144}) == ["split"]
 
 
+def test_the_states_of_parts_have_room_once_and_not_for_each_block():
+    slots = make_plan(loss_and_gradient(), Facts({"M": 64, "V": 262144}), Options(split=0)).slots
+    assert slots
+    assert all(slot.is_shared for slot in slots)
+
+
 def test_rows_make_two_classes_of_long_sweeps():
     guards = {tuple(make_plan(row_sums(), Facts({"M": m, "V": 1 << 18}), Options()).guards) for m in range(1, 900, 37)}
     assert len(guards) == 2

@@ -305,8 +305,10 @@ def _reduced_axes(sink: Sink) -> set[int]:
 
 
 def _tied_axes(needs: Needs, opened: OpenPhase) -> dict[int, int] | None:
-    """Axis -> kept number for axes that index registers of the phase; None if they contradict each other. A register has
-    either all kept axes, in order, or none: where two contradict each other, a kept axis is tied twice."""
+    """Axis -> kept number for axes that index registers of the phase; None if they contradict each other.
+
+    A register has all kept axes, in order, or none: where two contradict each other, a kept axis is tied twice.
+    """
     tied: dict[int, int] = {}
     for value, read in needs.leaves:
         if value not in opened.registers:
