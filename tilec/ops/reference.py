@@ -165,9 +165,9 @@ REFERENCE: dict[str, Callable[..., Array]] = {
     "f16": lambda x: round_to_f16(x).astype(np.float32),
     "bf16": lambda x: bf16_from_bits(bf16_bits(x)),
     "lse_add": np.add,
-    "max_fast": np.maximum,
+    "max_fast": np.fmax,  # of a NaN and a number WGSL may give either: the one that hides the NaN is the worse
     "gt_fast": np.greater,
-    "min_fast": np.minimum,
+    "min_fast": np.fmin,
     **{name: _wide(function) for name, function in WIDE.items()},
 }
 """By row name: the function of the converted operands."""
