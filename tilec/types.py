@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from tilec.integers import FUNCTIONS, wrapped
+
 
 class DType(Enum):
     """An element type. The first four compute; the others only store."""
@@ -226,17 +228,33 @@ class Extent:
             total = total + product
         return total
 
+    @property
+    def is_i32(self) -> bool:
+        """Whether it is one i32 as it stands, or made of dims, which are taken to be small: its arithmetic does not
+        wrap. A scalar parameter, or what data says, may be any i32, and a sum with it may wrap."""
+        if all(isinstance(atom, Apply) or (isinstance(atom, Symbol) and atom.kind != "scalar") for atom in self.atoms):
+            return True
+        if len(self.terms) != 1 or self.terms[0][1] != 1 or len(self.terms[0][0]) != 1:
+            return False
+        (atom,) = self.terms[0][0]
+        return not isinstance(atom, Apply) or all(argument.is_i32 for argument in atom.arguments)
+
     def evaluate(self, values: Mapping[str, int]) -> int:
         """The value for symbols given by name. KeyError names one that is missing."""
+        return self.compute(lambda atom: values[str(atom)])
+
+    def compute(self, value_of: Callable[[Atom], int]) -> int:
+        """The value for those of its atoms. A sum is exact; of one that scalar parameters or data make, functions get
+        the i32 that it wraps to, as they do in a kernel."""
         total = 0
         for monomial, factor in self.terms:
             for atom in monomial:
-                if isinstance(atom, Symbol):
-                    factor *= values[atom.name]
-                elif isinstance(atom, Apply):
-                    factor *= _INTEGER_FUNCTIONS[atom.function](*(a.evaluate(values) for a in atom.arguments))
+                if isinstance(atom, Apply):
+                    arguments = [(argument, argument.compute(value_of)) for argument in atom.arguments]
+                    left, right = (value if one.is_i32 else wrapped(value) for one, value in arguments)
+                    factor *= FUNCTIONS[atom.function](left, right)
                 else:
-                    raise KeyError(str(atom))
+                    factor *= value_of(atom)
             total += factor
         return total
 
@@ -261,42 +279,17 @@ def _size(atom: Atom) -> int:
     return 1 + sum(argument.size for argument in atom.arguments) if isinstance(atom, Apply) else 1
 
 
-def _truncated_quotient(dividend: int, divisor: int) -> int:
-    if divisor == 0:
-        return dividend
-    quotient = abs(dividend) // abs(divisor)
-    return quotient if (dividend < 0) == (divisor < 0) else -quotient
-
-
-def _truncated_remainder(dividend: int, divisor: int) -> int:
-    return 0 if divisor == 0 else dividend - divisor * _truncated_quotient(dividend, divisor)
-
-
-def _ceiling_quotient(dividend: int, divisor: int) -> int:
-    return dividend if divisor == 0 else -(-dividend // divisor)
-
-
-_INTEGER_FUNCTIONS: dict[str, Callable[..., int]] = {
-    "ceildiv": _ceiling_quotient,
-    "div": _truncated_quotient,
-    "mod": _truncated_remainder,
-    "min": min,
-    "max": max,
-}
-
-
 def apply(function: str, *arguments: Extent) -> Extent:
     """`function` of extents, folded where all are literals (or the result is plain)."""
-    values = [argument.constant for argument in arguments]
-    if all(value is not None for value in values):
-        return Extent.of(_INTEGER_FUNCTIONS[function](*values))
-    if function in ("min", "max"):
-        left, right = arguments
-        if left == right or left.at_most(right):
+    left, right = arguments
+    if left.constant is not None and right.constant is not None:
+        return Extent.of(FUNCTIONS[function](left.constant, right.constant))
+    if function in ("min", "max") and (left == right or (left.is_i32 and right.is_i32)):
+        if left.at_most(right):
             return left if function == "min" else right
         if right.at_most(left):
             return right if function == "min" else left
-    if function in ("div", "ceildiv") and values[1] == 1:
+    if function in ("div", "ceildiv") and right.is_one:
         return arguments[0]
     return Extent.of(Apply(function, arguments))
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilec.sema.proofs import is_nonnegative, largest, least
-from tilec.types import Extent, Opaque, Symbol, apply, element_count
+from tilec.tile.wrapping import stays
+from tilec.types import Apply, Extent, Opaque, Symbol, apply, element_count
 
 V, M = Symbol("V", "dim"), Symbol("M", "dim")
 N = Symbol("n", "scalar", nonnegative=False)
@@ -104,3 +105,54 @@ def test_the_smaller_and_the_larger_are_told_by_proof():
     for pair in ((m, m + 2), (m + 2, m)):
         assert apply("min", *pair) == m
         assert apply("max", *pair) == m + 2
+
+
+# --- formulas of i32s that wrap
+
+HUGE = st.sampled_from([-(2**31), -(2**31) + 1, -(2**30), -9, -1, 0, 1, 9, 2**30, 2**31 - 9, 2**31 - 1])
+
+
+def parts(extent: Extent) -> list[Extent]:
+    """The extent and all that it applies functions to."""
+    inner = [argument for monomial, _ in extent.terms for atom in monomial if isinstance(atom, Apply)
+             for argument in atom.arguments]  # fmt: skip
+    return [extent, *(part for argument in inner for part in parts(argument))]
+
+
+@settings(max_examples=500, deadline=None)
+@given(EXTENTS, st.data())
+def test_what_is_claimed_to_stay_never_leaves_i32(extent: Extent, data: st.DataObject):
+    if not stays(extent, {}):
+        return
+    for _ in range(10):
+        known = {
+            V: data.draw(st.integers(0, 9)),
+            M: data.draw(st.integers(0, 9)),
+            N: data.draw(HUGE),
+            K: data.draw(HUGE),
+        }
+        known[L] = max(0, data.draw(HUGE))
+        for part in parts(extent):
+            assert -(2**31) <= value(part, known) < 2**31, str(part)
+
+
+def test_what_stays_and_what_may_wrap():
+    n, v, i, zero = Extent.of(N), Extent.of(V), Extent.of(L), Extent.of(0)
+    positive = apply("max", n, zero)
+    for extent in (v * 8 + 16, n, positive, positive - 1, v - positive, apply("min", positive, v) * 2 + 3,
+                   apply("mod", n, Extent.of(8)) + 8, apply("div", n, Extent.of(3)), i - 4):  # fmt: skip
+        assert stays(extent, {}), str(extent)
+    for extent in (n + 1, n - 1, -n, positive + 1, positive * 2, v - positive - 8, n * v, n + positive, i + 8,
+                   apply("mod", positive + 16, Extent.of(8)), apply("max", positive + 16, Extent.of(3))):  # fmt: skip
+        assert not stays(extent, {}), str(extent)
+    assert stays(i * 8 + 8, {L: (zero, v - 1)})  # a loop over a dim
+    assert not stays(i * 8, {L: (zero, n - 1)})
+
+
+def test_functions_of_scalars_get_what_a_kernel_computes():
+    n = Extent.of(N)
+    total = apply("max", n, Extent.of(0)) + 16
+    for function, other, expected in (("div", 2**29, -3), ("ceildiv", 2**29, -3), ("mod", 8, -1), ("max", 3, 3)):
+        extent = apply(function, total, Extent.of(other))
+        assert extent.evaluate({"n": 2**31 - 1}) == expected  # of -2**31 + 15
+    assert apply("div", Extent.of(V) * Extent.of(M), Extent.of(2)).evaluate({"V": 2**16, "M": 2**16}) == 2**31

@@ -13,6 +13,7 @@ from tilec.sema.items import Item, Pending, bare_shape, is_of_dims, join
 from tilec.sema.reductions import axis_of, constant_index, infer_reduction, refuse, refuse_rank
 from tilec.source import Span
 from tilec.tile import ir
+from tilec.tile.wrapping import stays
 from tilec.types import ONE, ZERO, DType, Extent, TileType, apply, broadcast_activity
 
 
@@ -109,7 +110,9 @@ def length(builder: Builder, item: Item) -> Extent | None:
     assert extent is not None
     if extent.constant is not None:
         return Extent.of(max(0, extent.constant))
-    return extent if is_of_dims(extent) or builder.is_nonnegative(extent) else apply("max", extent, ZERO)
+    if is_of_dims(extent) or (stays(extent, builder.ranges) and builder.is_nonnegative(extent)):
+        return extent
+    return apply("max", extent, ZERO)
 
 
 def subject_of(builder: Builder, node: core.Node) -> Item:

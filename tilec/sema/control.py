@@ -13,6 +13,7 @@ from tilec.sema.items import Item, bare_shape
 from tilec.sema.memory import read
 from tilec.source import Span
 from tilec.tile import ir
+from tilec.tile.wrapping import stays
 from tilec.types import ONE, DType, Extent, TileType
 
 Run = Callable[[Builder, core.Block], None]
@@ -189,12 +190,14 @@ def infer_for(builder: Builder, node: core.ForLoop, run: Run) -> None:
     first, end = start.extent, stop.extent
     assert first is not None
     assert end is not None
-    extent = builder.opaque(index, node.index.span, nonnegative=builder.is_nonnegative(first))
+    is_exact = stays(first, builder.ranges)
+    extent = builder.opaque(index, node.index.span, nonnegative=is_exact and builder.is_nonnegative(first))
     last = end - ONE
     if first.constant is not None and end.constant is not None:
         last = Extent.of(first.constant + max(0, end.constant - 1 - first.constant) // step * step)
     (atom,) = extent.atoms
-    builder.ranges[atom] = (first, last)
+    if is_exact and stays(end, builder.ranges):  # else the loop counts from or to what they wrap to
+        builder.ranges[atom] = (first, last)
     builder.items[node.index] = Item(node.index.span, index, extent=extent)
     cells, carried, initial = _carried(builder, node.body.written)
     outer = dict(builder.cells)

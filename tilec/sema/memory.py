@@ -13,6 +13,7 @@ from tilec.sema.items import Item, Shape, bare_shape, is_of_dims, join
 from tilec.sema.store_faults import report_inactive, report_store
 from tilec.source import Span
 from tilec.tile import ir
+from tilec.tile.wrapping import stays
 from tilec.types import ONE, ZERO, Apply, Bound, DType, Extent, TileType, apply, broadcast_activity, stretch
 
 Axis = tuple[Extent, "Extent | None"]
@@ -90,7 +91,7 @@ def _count(builder: Builder, count: Extent) -> Extent:
     """A number of elements: less than 0 counts as 0."""
     if count.constant is not None:
         return Extent.of(max(0, count.constant))
-    if is_of_dims(count) or builder.is_nonnegative(count):
+    if is_of_dims(count) or (stays(count, builder.ranges) and builder.is_nonnegative(count)):
         return count
     return apply("max", count, ZERO)
 
@@ -121,8 +122,9 @@ def _activity(builder: Builder, axes: Sequence[Axis], dims: Sequence[Extent]) ->
     points: set[Bound] = set()
     for (start, count), dim in zip(axes, dims, strict=True):
         length = ONE if count is None else count
-        is_above = builder.is_nonnegative(start)
-        is_below = builder.is_at_most(start + length, dim)
+        is_exact = stays(start, builder.ranges)  # what is proved of integers holds for i32s then
+        is_above = is_exact and builder.is_nonnegative(start)
+        is_below = is_exact and stays(length, builder.ranges) and builder.is_at_most(start + length, dim)
         bounds: frozenset[Bound] = frozenset()
         if not (is_above and is_below):
             low = ZERO if is_above else -start

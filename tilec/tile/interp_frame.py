@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from tilec.integers import wrapped
 from tilec.ops import reference
 from tilec.ops.reference import NUMPY_DTYPES
 from tilec.tile import ir
@@ -73,30 +74,28 @@ class Frame:
     # --- extents -------------------------------------------------------------------------------------------
 
     def _exact(self, extent: Extent) -> int:
-        value = extent.substitute(self._atom).constant
-        if value is None:
-            raise KeyError(f"the extent {extent} is not known")
-        return value
+        return extent.compute(self._number)
 
     def _extent(self, extent: Extent) -> int:
         """The extent's value, the same in all blocks of the batch; below 0 counts as 0."""
-        return max(0, self._exact(extent))
+        value = self._exact(extent)
+        return max(0, value if extent.is_i32 else wrapped(value))
 
-    def _atom(self, atom: Atom) -> Extent | None:
+    def _number(self, atom: Atom) -> int:
         match atom:
             case Symbol(kind="block"):
                 values = self.blocks["xyz".index(atom.name[-1])]
             case Symbol(kind="loop"):
                 values = self.get(self.loops[atom.name]).data
             case Symbol():
-                return Extent.of(int(self.integers[atom.name]))
+                return int(self.integers[atom.name])
             case Opaque(value=ir.Value() as value):
                 values = self.get(value).data
             case _:
-                return None  # an Apply: its arguments come next
+                raise KeyError(str(atom))
         if (values != values[0]).any():
             raise ValueError(f"{atom} differs between blocks that are evaluated together")
-        return Extent.of(int(values[0]))
+        return int(values[0])
 
     def _shape(self, value: ir.Value) -> tuple[int, ...]:
         return tuple(self._extent(extent) for extent in value.type.shape)

@@ -9,6 +9,7 @@ from tilec.loop.lower.frame import Frame
 from tilec.plan.ir import Roles, Sink
 from tilec.tile import ir as tile
 from tilec.tile.affine import extent_of
+from tilec.tile.wrapping import stays
 from tilec.types import Bound, Extent, TileType, stretch
 
 Condition = tuple[Bound, str]
@@ -40,8 +41,9 @@ class Masks:
             if not isinstance(index, tile.SpanIndex):
                 continue
             start = extent_of(index.start)
-            if not (start.is_nonnegative and (dim - start - index.count).is_nonnegative):
-                low = Extent.of(0) if start.is_nonnegative else -start
+            is_above = start.is_nonnegative and stays(start, {})
+            if not (is_above and (dim - start - index.count).is_nonnegative):
+                low = Extent.of(0) if is_above else -start
                 found.add((Bound(low, dim - start), sink.roles[axis]))
             axis += 1
         return found

@@ -11,6 +11,7 @@ from tilec.sema.builder import Access
 from tilec.sema.grid import block_factor
 from tilec.tile import ir
 from tilec.tile.affine import extent_of
+from tilec.tile.wrapping import stays
 from tilec.types import ONE, ZERO, Atom, Bound, Extent, TileType, apply
 
 Axis = tuple[Extent, "Extent | None"]
@@ -47,8 +48,8 @@ def span_type(tensor: ir.TensorParameter, indices: Sequence[ir.AxisIndex]) -> Ti
     points: frozenset[Bound] = frozenset()
     for (start, count), dim in zip(axes_of(indices), tensor.dims, strict=True):
         length = ONE if count is None else count
-        is_above = _PROOFS.is_nonnegative(start)
-        is_below = _PROOFS.is_at_most(start + length, dim)
+        is_above = stays(start, {}) and _PROOFS.is_nonnegative(start)
+        is_below = stays(start, {}) and stays(length, {}) and _PROOFS.is_at_most(start + length, dim)
         bounds: frozenset[Bound] = frozenset()
         if not (is_above and is_below):
             low, high = ZERO if is_above else -start, length if is_below else dim - start
