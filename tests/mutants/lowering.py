@@ -73,10 +73,11 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
     ("mask", 'for bound in stretch(bounds) if is_stretched else bounds:', 'for bound in bounds:')
     ("mask", 'if sink.kind == "store":\n            found |= self._span_bounds(sink)', '')
     ("mask", 'found = {condition for condition in found if condition[1] != "s0"}', 'pass')
-    ("bound", 'if not (start.is_nonnegative and (dim - start - index.count).is_nonnegative):', 'if not start.is_nonnegative:')
-    ("bound", 'if not (start.is_nonnegative and (dim - start - index.count).is_nonnegative):', 'if not (dim - start - index.count).is_nonnegative:')
-    ("bound", 'if not (start.is_nonnegative and (dim - start - index.count).is_nonnegative):', 'if not (start.is_nonnegative and (dim - start - index.count + 1).is_nonnegative):')
-    ("bound", 'low = Extent.of(0) if start.is_nonnegative else -start', 'low = Extent.of(0)')
+    ("bound", 'if not (is_above and (dim - start - index.count).is_nonnegative):', 'if not is_above:')
+    ("bound", 'if not (is_above and (dim - start - index.count).is_nonnegative):', 'if not (dim - start - index.count).is_nonnegative:')
+    ("bound", 'if not (is_above and (dim - start - index.count).is_nonnegative):', 'if not (is_above and (dim - start - index.count + 1).is_nonnegative):')
+    ("bound", 'is_above = start.is_nonnegative and stays(start, {})', 'is_above = start.is_nonnegative')
+    ("bound", 'low = Extent.of(0) if is_above else -start', 'low = Extent.of(0)')
     ("bound", 'found.add((Bound(low, dim - start), sink.roles[axis]))', 'found.add((Bound(low, dim), sink.roles[axis]))')
 )  # fmt: skip
 
