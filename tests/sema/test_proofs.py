@@ -145,8 +145,9 @@ def test_what_stays_and_what_may_wrap():
     for extent in (n + 1, n - 1, -n, positive + 1, positive * 2, v - positive - 8, n * v, n + positive, i + 8,
                    apply("mod", positive + 16, Extent.of(8)), apply("max", positive + 16, Extent.of(3))):  # fmt: skip
         assert not stays(extent, {}), str(extent)
-    # A difference of two has no bounds, nor has what is not larger than 5.
-    assert not stays(apply("min", positive - i, Extent.of(5)) - 9, {})
+    for difference in (positive - i, i - positive):  # of two that have no bound above: it has none on either side
+        assert not stays(apply("min", difference, Extent.of(5)) - 9, {})
+        assert not stays(apply("max", difference, Extent.of(5)) + 9, {})
     assert stays(i * 8 + 8, {L: (zero, v - 1)})  # a loop over a dim
     assert not stays(i * 8, {L: (zero, n - 1)})
 
