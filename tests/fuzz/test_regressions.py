@@ -131,6 +131,63 @@ kernel run(X: tensor<f32>[B, V], W: tensor<bf16>[B, M, V]) {
   X[r :+ 3, new, b :+ 8] = X[r :+ 3, new, b :+ 8]
 }
 """, {"B": 1, "M": 17, "V": 65}),
+    # The one element counted eight times, as if it were a whole granule of the rows beside it.
+    "a_mean_of_one_element_beside_whole_words": ("""
+kernel run(Y: tensor<f32>[M, 1], X: tensor<u32>[M, V], Z: tensor<bf16>[M, V]) {
+  let r = ctx.block.x * 4
+  for c in range(0, V) {
+    Y[r :+ 4, :] = mean(X[r :+ 4, c :+ 1], axis: 1)
+  }
+  Z[r :+ 4, :] = i32(X[r :+ 4, :])
+}
+""", {"M": 17, "V": 8}),
+    "a_product_of_logsumexps_of_one_element_beside_whole_words": ("""
+kernel run(X: tensor<bf16>[M, V], Y: tensor<bf16>[M, 1], Z: tensor<f16>[M, V]) {
+  let r = ctx.block.x * 4
+  for c in range(0, V) {
+    Y[r :+ 4, 0 :+ 1] *= logsumexp(X[r :+ 4, c :+ 1])
+  }
+  Z[r :+ 4, :] = 0.0
+}
+""", {"M": 16, "V": 8}),
+    # The row of X was taken for one that moves with those of Y, and its vectors read before its beginning.
+    "one_row_beside_rows_in_turn": ("""
+kernel run(X: tensor<f16>[1, V], Y: tensor<f32>[M, V]) {
+  Y[:, :] = X[:, :]
+}
+""", {"M": 15, "V": 127}),
+    "the_first_row_of_a_block_beside_rows_in_turn": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 4
+  Y[r :+ 4, :] = Y[r :+ 4, :] + X[r, :][new, :]
+}
+""", {"M": 15, "V": 127}),
+    # The variable began with what was stored behind the read of its first value.
+    "a_variable_read_before_a_store_and_carried_behind_it": ("""
+kernel run(X: tensor<i32>[M, V], Y: tensor<i32>[M, V]) {
+  let r = ctx.block.x * 3
+  let c = ctx.block.y * 16
+  X[r :+ 3, c :+ 16] = -X[r :+ 3, c :+ 16]
+  var sum = X[r :+ 3, c :+ 16]
+  for i in range(1, 3) {
+    Y[r :+ 3, c :+ 16] = sum
+    sum = sum * 3 + X[r :+ 3, c :+ 16]
+  }
+}
+""", {"M": 5, "V": 64}),
+    "a_variable_that_a_branch_overwrites_before_its_loop": ("""
+kernel run(X: tensor<f32>[M, V], Y: tensor<f32>[M, V]) {
+  let r = ctx.block.x * 3
+  var sum = X[r :+ 3, :] * 2.0
+  if ctx.block.x % 2 == 0 {
+    X[r :+ 3, :] = 1.0
+  }
+  for i in range(0, 2) {
+    sum = sum * 0.5 + Y[r :+ 3, :]
+  }
+  Y[r :+ 3, :] = sum
+}
+""", {"M": 7, "V": 20}),
 }  # fmt: skip
 
 

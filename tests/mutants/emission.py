@@ -30,6 +30,16 @@ EMISSION = Table("emission", ("tests/wgsl/test_layout.py", "tests/wgsl/test_emit
 )  # fmt: skip
 
 (
+    EMISSION.file("tilec/wgsl/guarded.py", "tests/wgsl/test_guarded.py")
+    ("safety", 'node = self._lets[node.number]', 'break')
+    ("safety", 'return _Form.SUM if node.number in self._variables else _Form.OTHER', 'return _Form.OTHER')
+    ("condition", 'return forms[0]\n        return', 'pass\n        return')
+    ("bound", 'abs(exponent) > _LARGE_EXPONENT', 'abs(exponent) > 128')
+    ("safety", 'if literal == 0.0:\n        return True', 'if False:\n        return True')
+    ("safety", 'if term.op != "mul" or not _is_exact_factor(float(each.value)):', 'if term.op != "mul":')
+)  # fmt: skip
+
+(
     EMISSION.file("tilec/wgsl/literals.py", "tests/wgsl/test_layout.py", "tests/wgsl/test_emit.py")
     ("rounding", 'for digits in range(1, 10):', 'for digits in range(1, 7):',
      "only text: what needs more digits is written as a hexadecimal literal, as exactly")

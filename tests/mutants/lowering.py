@@ -68,7 +68,7 @@ LOWERING = Table("lowering", ("tests/plan/test_corners.py", "tests/loop/test_nee
 )  # fmt: skip
 
 (
-    LOWERING.file("tilec/loop/lower/masks.py")
+    LOWERING.file("tilec/loop/lower/masks.py", "tests/plan/test_wrapping.py")
     ("mask", 'found.add((bound, "." if bound.stretched else role))', 'found.add((bound, role))')
     ("mask", 'for bound in stretch(bounds) if is_stretched else bounds:', 'for bound in bounds:')
     ("mask", 'if sink.kind == "store":\n            found |= self._span_bounds(sink)', '')

@@ -37,6 +37,7 @@ CASES = {
 NUMBERS = (HIGHEST, HIGHEST - 3, 2**30 + 3, 3 * 2**29 + 2, 2, -3, -HIGHEST - 1)
 KERNELS = {
     "a span": "B[{start} :+ 4] = A[{start} :+ 4] + 1.0",
+    "a span of a number": "B[{start} :+ 4] = 5.0",
     "a read": "B[0 :+ 4] = A[{start} :+ 4] else 7.0",
     "a sum of what is read": "B[0] = sum(A[{start} :+ 4])",
     "a point": "B[{start}] = A[{start}] + 1.0",
@@ -58,6 +59,8 @@ def expected(what: str, start: int) -> np.ndarray:
     match what:
         case "a span" | "a loop":
             b[inside] = a[inside] + 1
+        case "a span of a number":
+            b[inside] = 5
         case "a read":
             b[:4] = [a[start + lane] if start + lane in inside else 7 for lane in range(4)]
         case "a sum of what is read":

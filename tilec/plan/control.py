@@ -98,20 +98,23 @@ class Controls:
 
     def _require_versions(self, node: tile.Value, in_registers: Sequence[bool]) -> None:
         """What decides the control flow, and what it carries `in_registers`, is read when the flow gets there, by all
-        lanes. A load that a store may overwrite before, or while other lanes still read, is published."""
-        planner, inside = self.planner, _inside(node)
-        values = [*_uniform_scalars(node), *(node.condition.yields[:1] if isinstance(node, tile.While) else ())]
+        lanes; what it carries in slots begins there, each element by its own lane. A load that a store may overwrite
+        before, or while other lanes still read, is published."""
+        planner, inside, missing = self.planner, _inside(node), set[tile.Value]()
+        values = [(value, True) for value in _uniform_scalars(node)]
+        if isinstance(node, tile.While):
+            values.append((node.condition.yields[0], True))
         if not isinstance(node, tile.If):
-            carried = zip(in_registers, _initials(node), regions_of(node)[-1].yields, strict=True)
-            values += [value for is_register, *both in carried if is_register for value in both]
-        missing: set[tile.Value] = set()
-        for access in (access for value in values for access in self._needs(value).accesses):
+            values += zip(_initials(node), in_registers, strict=True)
+            yields = zip(regions_of(node)[-1].yields, in_registers, strict=True)
+            values += [(value, True) for value, is_held in yields if is_held]
+        for access, is_shared in [(each, by_all) for value, by_all in values for each in self._needs(value).accesses]:
             if access.load is None or not isinstance(access.memory, str):
                 continue
             for store in planner.stores[access.memory]:
                 around = set(planner.loops[store]) & set(planner.loops[node]) - set(planner.loops[access.load])
                 is_between = planner.position[access.load] < planner.position[store] < planner.position[node]
-                if store in inside or around or is_between:
+                if around or is_between or (is_shared and store in inside):
                     missing.add(access.load)
         if missing:
             raise NeedsHome(missing)
@@ -189,12 +192,7 @@ class Controls:
         return OpenPhase(Phase(kept)), True
 
     def _first_kept(self, node: tile.Value) -> tuple[Extent, ...] | None:
-        sinks = [
-            sink
-            for region in regions_of(node)
-            for value in walk(region)
-            for sink in self.planner.sinks_of(value)
-        ]
+        sinks = [sink for region in regions_of(node) for value in walk(region) for sink in self.planner.sinks_of(value)]
         reductions = [sink for sink in sinks if sink.kind in ("reduce", "pick")]
         chosen = (reductions or sinks)[:1]
         return natural_kept(chosen[0]) if chosen else None
@@ -325,13 +323,9 @@ class Controls:
             inner = Touched((0, access) for access in touched)
             for access in touched:
                 for _, other in inner.before(access):
-                    varies = [
-                        any(_varies(atom, inside, own_index) for atom in start.atoms) for start in access.starts
-                    ]
+                    varies = [any(_varies(atom, inside, own_index) for atom in start.atoms) for start in access.starts]
                     how = relation(other, access, count)
-                    kept_varies = any(
-                        v for v, role in zip(varies, access.roles, strict=True) if role.startswith("k")
-                    )
+                    kept_varies = any(v for v, role in zip(varies, access.roles, strict=True) if role.startswith("k"))
                     if how == "block" or kept_varies:
                         raise _DoesNotFit
                     if any(varies) or how == "job":

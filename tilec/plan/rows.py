@@ -36,7 +36,8 @@ def choose_rows(
     if not all(extent.is_for_host for extent in phase.kept):
         return  # only dispatches whose jobs a launch can count take rows in turn
     uses = accesses_of(phase, homes, {tensor.name for tensor in kernel.tensors})
-    starts = _starts(kernel, uses, pitch)
+    rows = ("point", ".") if all(extent.is_one for extent in phase.kept) else ("k0",)
+    starts = _starts(kernel, uses, pitch, rows)
     start = next(iter(starts.values()), None)
     if start is None:
         return
@@ -91,15 +92,17 @@ def _is_inside(kernel: tile.Kernel, sink: Sink) -> bool:
     )
 
 
-def _starts(kernel: tile.Kernel, uses: list[tuple[Sink, Access]], pitch: Extent) -> dict[str, Extent]:
-    """The row at which a tensor's accesses start, of those whose rows are swept from end to end. Those that are stored
-    come first."""
+def _starts(
+    kernel: tile.Kernel, uses: list[tuple[Sink, Access]], pitch: Extent, rows: tuple[str, ...]
+) -> dict[str, Extent]:
+    """The row at which a tensor's accesses start, of those whose rows are swept from end to end, a row a job: `rows`
+    are the roles of such an axis. Those that are stored come first."""
     found: dict[str, Extent] = {}
     refused: set[str] = set()
     for access in sorted((access for _, access in uses), key=lambda access: not access.writes):
         name = access.tensor
         is_swept = not access.is_narrow and access.roles[-1] == "s0"
-        if is_swept and _is_whole_row(kernel, access, pitch):
+        if is_swept and access.roles[0] in rows and _is_whole_row(kernel, access, pitch):
             if found.setdefault(name, access.starts[0]) != access.starts[0]:
                 refused.add(name)
         elif is_swept or access.writes:
@@ -111,7 +114,7 @@ def _is_whole_row(kernel: tile.Kernel, access: Access, pitch: Extent) -> bool:
     parameter = kernel.tensor(access.tensor)
     if len(parameter.dims) != 2 or parameter.dims[-1] != pitch or access.starts[-1] != Extent(()):
         return False
-    if parameter.dtype.size not in (2, 4) or access.roles[0] not in ("k0", "point", "."):
+    if parameter.dtype.size not in (2, 4):
         return False
     # With a fill each element is read in a block of its own, and would read its vector again.
     return not (isinstance(access.load, tile.Load) and access.load.fill is not None)

@@ -80,9 +80,10 @@ def _elements(dtype: DType) -> int:
 
 
 def _is_regular(phase: Phase, facts: Facts) -> bool:
-    """Every sweep goes over one axis, in whole granules of the widest kind."""
-    rounds = [item for item in phase_rounds(phase.items) if item.swept]
-    return bool(rounds) and all(len(item.swept) == 1 and _divides(8, item.swept[0], facts) for item in rounds)
+    """Every sweep goes over one axis, in whole granules of the widest kind; one over no axis has a single element."""
+    rounds = [item for item in phase_rounds(phase.items) if item.swept or item.wide]
+    is_swept = any(item.swept for item in rounds)
+    return is_swept and all(len(item.swept) == 1 and _divides(8, item.swept[0], facts) for item in rounds)
 
 
 def _divides(divisor: int, extent: Extent, facts: Facts) -> bool:

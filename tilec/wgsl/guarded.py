@@ -35,6 +35,8 @@ from tilec.wgsl.literals import is_plain
 
 # Fewer than eight literals of such exponents make no infinity and no 0 of a product that is neither.
 _LARGE_EXPONENT = 16
+_DEEPEST_TERM = 3
+"""Literals further down are too many operations away for any compiler seen."""
 
 
 class _Form(Flag):
@@ -133,20 +135,31 @@ class _Search:
         for operand, other in (node.operands, node.operands[::-1]):
             form = self._form(other)
             if node.op in ("add", "sub") and _Form.SUM in form:
-                yield from self._literals_of_term(node, operand, other)
+                yield from self._literals_of_term(node, operand)
             elif isinstance(operand, Const) and node.op in ("mul", "div_f32") and _is_risky(float(operand.value), form):
                 yield node, operand
 
-    def _literals_of_term(self, node: Op, operand: Expr, other: Expr) -> Iterator[tuple[Op, Const]]:
+    def _literals_of_term(self, node: Op, operand: Expr) -> Iterator[tuple[Op, Const]]:
+        """The literals of a term beside a sum: `(1.0 - a) + (c - b)` becomes `(1.0 + c) - a - b`, and `(1.0 - a) * b +
+        b * c` becomes `((1.0 - a) + c) * b`."""
         if isinstance(operand, Const):
             yield node, operand
-            return
-        term, rest = self._meant(operand), self._meant(other)
-        if isinstance(term, Op) and isinstance(rest, Op) and term.op == rest.op == "mul":
-            # `(1.0 - a) * b + b * c` becomes `((1.0 - a) + c) * b`.
-            factors = {id(self._meant(factor)) for factor in rest.operands}
-            if any(id(self._meant(factor)) in factors for factor in term.operands):
-                yield from ((term, each) for each in term.operands if isinstance(each, Const))
+        terms = [(self._meant(operand), 0)]
+        while terms:
+            term, depth = terms.pop()
+            if isinstance(term, Op) and term.op in ("add", "sub", "mul", "neg"):
+                for each in term.operands:
+                    if isinstance(each, Const):
+                        if term.op != "mul" or not _is_exact_factor(float(each.value)):
+                            yield term, each
+                    elif depth < _DEEPEST_TERM:
+                        terms.append((self._meant(each), depth + 1))
+
+
+def _is_exact_factor(literal: float) -> bool:
+    """Whether sums with other such factors round nothing."""
+    mantissa, exponent = math.frexp(literal)
+    return abs(mantissa) == 0.5 and abs(exponent) <= _LARGE_EXPONENT
 
 
 def _is_risky(literal: float, other: _Form) -> bool:
