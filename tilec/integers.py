@@ -12,25 +12,28 @@ def wrapped(value: int) -> int:
     return (value - I32_LOWEST) % 2**32 + I32_LOWEST
 
 
-def _quotient(dividend: int, divisor: int) -> int:
+def quotient(dividend: int, divisor: int) -> int:
+    """Truncated towards 0; by 0 the dividend."""
     if divisor == 0:
         return dividend
-    quotient = abs(dividend) // abs(divisor)
-    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+    size = abs(dividend) // abs(divisor)
+    return size if (dividend < 0) == (divisor < 0) else -size
 
 
-def _remainder(dividend: int, divisor: int) -> int:
-    return 0 if divisor == 0 else dividend - divisor * _quotient(dividend, divisor)
+def remainder(dividend: int, divisor: int) -> int:
+    """What `quotient` leaves, with the sign of the dividend; by 0 it is 0."""
+    return 0 if divisor == 0 else dividend - divisor * quotient(dividend, divisor)
 
 
-def _ceiling_quotient(dividend: int, divisor: int) -> int:
+def ceiling_quotient(dividend: int, divisor: int) -> int:
+    """Rounded up; by 0 the dividend."""
     return dividend if divisor == 0 else -(-dividend // divisor)
 
 
 FUNCTIONS: Mapping[str, Callable[[int, int], int]] = {
-    "ceildiv": _ceiling_quotient,
-    "div": _quotient,
-    "mod": _remainder,
+    "ceildiv": ceiling_quotient,
+    "div": quotient,
+    "mod": remainder,
     "min": min,
     "max": max,
 }

@@ -98,8 +98,6 @@ RULES = Table("rules", ("tests/ops/test_rows.py", "tests/tile/test_interp.py",
     ("rounding", 'return round_f32(function(*values))', 'return function(*values)')
     ("bound", 'value > I32_HIGHEST else value', 'value >= I32_HIGHEST else value')
     ("bound", 'low, high = (I32_LOWEST, I32_HIGHEST) if dtype is DType.I32', 'low, high = (-I32_HIGHEST, I32_HIGHEST) if dtype is DType.I32')
-    ("operator", 'return size if (x < 0) == (y < 0) else -size', 'return x // y')
-    ("operator", 'return x if y == 0 else -(-x // y)', 'return x if y == 0 else x // y')
     ("condition", 'return math.nan if x != x or y != y else max(x, y)', 'return max(x, y)')
     ("condition", 'if x == 0.0 or math.isnan(x):', 'if math.isnan(x):')
     ("condition", 'math.copysign(math.inf, x) * math.copysign(1.0, y)', 'math.copysign(math.inf, x)')

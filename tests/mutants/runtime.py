@@ -45,7 +45,7 @@ RUNTIME = Table("runtime", ("tests/api/test_calls.py", "tests/api/test_windows.p
     RUNTIME.file("tilec/integers.py", "tests/sema/test_proofs.py", "tests/plan/test_wrapping.py")
     ("operator", 'return dividend if divisor == 0 else -(-dividend // divisor)', 'return dividend if divisor == 0 else dividend // divisor')
     ("bound", 'return (value - I32_LOWEST) % 2**32 + I32_LOWEST', 'return value')
-    ("operator", 'return quotient if (dividend < 0) == (divisor < 0) else -quotient', 'return quotient')
+    ("operator", 'return size if (dividend < 0) == (divisor < 0) else -size', 'return size')
 )  # fmt: skip
 
 (

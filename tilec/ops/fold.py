@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tilec.integers import ceiling_quotient, quotient, remainder
 from tilec.types import DType
 
 Number: TypeAlias = "bool | int | float"
@@ -69,21 +70,6 @@ def divide_f32(x: float, y: float) -> float:
     return x / y
 
 
-def _quotient(x: int, y: int) -> int:
-    if y == 0:
-        return x
-    size = abs(x) // abs(y)
-    return size if (x < 0) == (y < 0) else -size
-
-
-def _remainder(x: int, y: int) -> int:
-    return 0 if y == 0 else x - y * _quotient(x, y)
-
-
-def _ceiling_quotient(x: int, y: int) -> int:
-    return x if y == 0 else -(-x // y)
-
-
 def _least(x: Number, y: Number) -> Number:
     return math.nan if x != x or y != y else min(x, y)
 
@@ -109,7 +95,7 @@ ARITHMETIC: dict[str, Callable[..., Any]] = {
     "square": lambda x: x * x,
     "lse_add": operator.add,
 }
-INTEGER: dict[str, Callable[..., Any]] = {"div": _quotient, "ceildiv": _ceiling_quotient, "rem": _remainder}
+INTEGER: dict[str, Callable[..., Any]] = {"div": quotient, "ceildiv": ceiling_quotient, "rem": remainder}
 TESTS: dict[str, Callable[..., object]] = {
     "eq": operator.eq,
     "ne": operator.ne,
